@@ -4,13 +4,13 @@
 
 #include "generate_model.hpp"
 
-#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>
 #include <memory>

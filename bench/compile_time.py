@@ -23,7 +23,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = ["-std=c++20", "-I", str(ROOT / "include"), "-DONNX_NAMESPACE=onnx", "-DONNX_ML=1"]
-UMBRELLAS = ["stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
+UMBRELLAS = ["stemma/core.hpp", "stemma/verbs.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
 MEASURE = HERE / "compile_time/parse_json.cpp"
 CORE = [HERE / "compile_time/own_graph.cpp", ROOT / "examples/build_graph.cpp"]
 FIRST = [ROOT / "examples" / name for name in ("first.cpp", "tag_model.cpp")]

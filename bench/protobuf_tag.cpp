@@ -2,12 +2,12 @@
 // `stemma tag` of somebody who has protobuf at hand: parses the model, finds the same tags, puts
 // them into the messages and serializes these. It writes the same bytes, so what it takes longer is
 // the price of the objects.
-#include <stemma/algorithm/rebuild_tree.hpp>
-#include <stemma/onnx/model_record.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/proto/proto_model.hpp>
-#include <stemma/onnx/proto/tag_proto.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/proto/proto_model.hpp>
+#include <stemma/proto/tag_proto.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <onnx/onnx_pb.h>
 

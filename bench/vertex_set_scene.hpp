@@ -6,8 +6,8 @@
 #include "beside.hpp"
 #include "propagation_scene.hpp"
 
-#include <stemma/algorithm/boundary.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/cut/boundary.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <benchmark/benchmark.h>

@@ -3,8 +3,8 @@
 // modules as a depth-first search meets them.
 //
 //   boost_algorithms MODEL.onnx MODULES.json
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/dominator_tree.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // No ONNX here: the steps of a build are tagged with the packages that they belong to. Steps and
 // packages are graphs of this program's own, which stemma reads through property maps.
+#include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/mapped_modules.hpp>
 #include <stemma/model/mapped_operators.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/policy/evidence.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -3,8 +3,8 @@
 // model, changes the graph, asks again, and takes everything back.
 //
 //   model_proto MODEL.onnx MODULES.json
-#include <stemma/onnx/proto/attributed_proto.hpp>
-#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/proto/attributed_proto.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -2,8 +2,8 @@
 // Says of every Softmax of a model which module it came from, and how that is known.
 //
 //   tag_model MODEL.onnx MODULES.json
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <iostream>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Joins the headers of include/ to four files: core.hpp, wire.hpp, stemma.hpp and onnx.hpp, each on
+"""Joins the headers of include/ to four files: core.hpp, verbs.hpp, stemma.hpp and onnx.hpp, each on
 top of the one before.
 
 Beside these, a header that documents or examples include, or documents name, leads to the one that it is a part of.
@@ -19,7 +19,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent / "include"
-UMBRELLAS = ["stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
+UMBRELLAS = ["stemma/core.hpp", "stemma/verbs.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
 OWN = re.compile(r"^#include <(stemma/[^>]+)>\n", re.M)
 # What a library may hold instead: a single header has it always.
 COMPILED = re.compile(r"^#ifndef STEMMA_COMPILED\n((?:#    include <stemma/[^>]+>\n)+)#endif\n", re.M)

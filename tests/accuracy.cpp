@@ -3,11 +3,11 @@
 // it with an earlier one and fails where anything got worse. With --details: how right the nodes of
 // models without names are with a capture, by kind of node and by confidence. With --never-worse:
 // fails where a capture of any kind makes any file of a fixture worse than it is without one.
-#include <stemma/algorithm/accuracy.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/capture/oracle.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/io/oracle.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/model/accuracy.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -2,9 +2,9 @@
 #ifndef STEMMA_TESTS_ALIGNMENT_SCENE_HPP
 #define STEMMA_TESTS_ALIGNMENT_SCENE_HPP
 
+#include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/model/captured_operations.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/parameter_shapes.hpp>
 

@@ -6,7 +6,7 @@
 #include "split_scene.hpp"
 #include "wire_builder.hpp"
 
-#include <stemma/onnx/wire/split_folder.hpp>
+#include <stemma/cut/detail/split_folder.hpp>
 
 #include <memory>
 #include <string>

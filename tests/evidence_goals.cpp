@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints how right the evidence is on every fixture and every model of a dialect, without a trace,
 // and fails where a goal is missed. docs/evidence.md explains the goals and the groups.
-#include <stemma/algorithm/accuracy.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/capture/oracle.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/io/oracle.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/model/accuracy.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -4,12 +4,12 @@
 
 #include "find_in_model.hpp"
 
-#include <stemma/algorithm/rebuild_tree.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <string_view>

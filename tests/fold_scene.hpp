@@ -4,18 +4,18 @@
 
 #include "wire_builder.hpp"
 
-#include <stemma/algorithm/name_modules.hpp>
+#include <stemma/fold/detail/fold_model.hpp>
+#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/fold/fold.hpp>
+#include <stemma/fold/node_shapes.hpp>
+#include <stemma/fold/plan_fold.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/plan_fold.hpp>
-#include <stemma/onnx/wire/fold_model.hpp>
-#include <stemma/onnx/wire/node_shapes.hpp>
-#include <stemma/onnx/wire/open_folds.hpp>
-#include <stemma/onnx/wire/splices.hpp>
-#include <stemma/policy/fold.hpp>
-#include <stemma/policy/selection.hpp>
+#include <stemma/tagging/name_modules.hpp>
+#include <stemma/tagging/selection.hpp>
 
 #include <string>
 #include <utility>

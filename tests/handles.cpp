@@ -5,8 +5,8 @@
 #include "model_files.hpp"
 
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/value_tags.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
 #include <stemma/stemma.hpp>
 
 #include <range/v3/algorithm/equal.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include "catch.hpp"
 #include "random_graphs.hpp"
@@ -7,11 +7,11 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/policies.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/mapped_modules.hpp>
 #include <stemma/model/mapped_operators.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/policy/selection.hpp>
+#include <stemma/tagging/selection.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

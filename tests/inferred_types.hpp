@@ -4,10 +4,10 @@
 
 #include "wire_builder.hpp"
 
-#include <stemma/onnx/wire/described_type.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <cstdint>
 #include <string>

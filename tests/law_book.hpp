@@ -2,7 +2,6 @@
 #ifndef STEMMA_TESTS_LAW_BOOK_HPP
 #define STEMMA_TESTS_LAW_BOOK_HPP
 
-#include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
@@ -10,6 +9,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,31 +4,31 @@
 
 #include "law_book.hpp"
 
-#include <stemma/algorithm/name_modules.hpp>
-#include <stemma/algorithm/partition_graph.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/partition.hpp>
+#include <stemma/cut/partition_graph.hpp>
+#include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/fold/fold.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/cost.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/model/operator_domain.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/policy/carrier.hpp>
-#include <stemma/policy/cost.hpp>
-#include <stemma/policy/cut.hpp>
-#include <stemma/policy/diagnostics.hpp>
-#include <stemma/policy/evidence.hpp>
-#include <stemma/policy/fold.hpp>
-#include <stemma/policy/lexicon.hpp>
-#include <stemma/policy/naming.hpp>
-#include <stemma/policy/partition.hpp>
-#include <stemma/policy/propagation.hpp>
-#include <stemma/policy/resolution.hpp>
-#include <stemma/policy/selection.hpp>
-#include <stemma/policy/visibility.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/report/visibility.hpp>
+#include <stemma/tagging/diagnostics.hpp>
+#include <stemma/tagging/name_modules.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/propagation.hpp>
+#include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/selection.hpp>
 
 #include <algorithm>
 #include <array>

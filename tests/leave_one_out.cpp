@@ -5,18 +5,18 @@
 // where a goal of the default is missed.
 #include "random_numbers.hpp"
 
-#include <stemma/algorithm/accuracy.hpp>
-#include <stemma/algorithm/attribute.hpp>
-#include <stemma/algorithm/overrule_shared.hpp>
-#include <stemma/algorithm/propagate.hpp>
-#include <stemma/io/capture.hpp>
+#include <stemma/capture/capture.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/capture/oracle.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/io/oracle.hpp>
+#include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/policy/policy_registry.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/overrule_shared.hpp>
+#include <stemma/tagging/policy_registry.hpp>
+#include <stemma/tagging/propagate.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-HEADER = pathlib.Path(__file__).parent.parent / "include/stemma/detail/torch_operators.hpp"
+HEADER = pathlib.Path(__file__).parent.parent / "include/stemma/align/detail/torch_operators.hpp"
 
 
 def listed():

@@ -9,8 +9,8 @@
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/strip_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/strip_model.hpp>
 #include <stemma/stemma.hpp>
 
 #include <range/v3/algorithm/all_of.hpp>

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TESTS_MODEL_FILES_HPP
 #define STEMMA_TESTS_MODEL_FILES_HPP
 
-#include <stemma/io/capture.hpp>
+#include <stemma/capture/capture.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/module_tree.hpp>
 

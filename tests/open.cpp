@@ -4,13 +4,13 @@
 #include "catch.hpp"
 #include "model_files.hpp"
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/policy/category.hpp>
-#include <stemma/policy/naming.hpp>
-#include <stemma/policy/selection.hpp>
 #include <stemma/stemma.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/selection.hpp>
 
 #include <range/v3/algorithm/count_if.hpp>
 

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TESTS_PARSED_JSON_HPP
 #define STEMMA_TESTS_PARSED_JSON_HPP
 
-#include <stemma/io/json_part.hpp>
+#include <stemma/io/detail/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 #include "scratch_folder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/stemma.hpp>
 
 #include <range/v3/range/primitives.hpp>

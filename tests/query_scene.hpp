@@ -2,17 +2,17 @@
 #ifndef STEMMA_TESTS_QUERY_SCENE_HPP
 #define STEMMA_TESTS_QUERY_SCENE_HPP
 
-#include <stemma/algorithm/find_matches.hpp>
-#include <stemma/algorithm/name_modules.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/query.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/policy/naming.hpp>
-#include <stemma/policy/selection.hpp>
+#include <stemma/query/find_matches.hpp>
+#include <stemma/query/query.hpp>
+#include <stemma/tagging/name_modules.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/selection.hpp>
 
 #include <set>
 #include <string>

@@ -5,18 +5,18 @@
 #include "model_files.hpp"
 #include "scratch_folder.hpp"
 
-#include <stemma/onnx/cut_planner.hpp>
-#include <stemma/onnx/split_plan.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/cut_model.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/random_nodes.hpp>
-#include <stemma/onnx/wire/split_model.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
-#include <stemma/onnx/wire/weight_store.hpp>
-#include <stemma/onnx/wire/write_split.hpp>
-#include <stemma/policy/cost.hpp>
-#include <stemma/policy/partition.hpp>
+#include <stemma/cut/cut_planner.hpp>
+#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/random_nodes.hpp>
+#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/weight_store.hpp>
+#include <stemma/cut/detail/write_split.hpp>
+#include <stemma/cut/partition.hpp>
+#include <stemma/cut/split_plan.hpp>
+#include <stemma/model/cost.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <string>
 #include <utility>

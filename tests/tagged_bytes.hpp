@@ -2,7 +2,7 @@
 #ifndef STEMMA_TESTS_TAGGED_BYTES_HPP
 #define STEMMA_TESTS_TAGGED_BYTES_HPP
 
-#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -10,20 +10,20 @@
 #include <stemma/evidence/leftovers.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/graph_sketch.hpp>
-#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/structure_digest.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/recorded_tags.hpp>
-#include <stemma/onnx/structure_digest.hpp>
-#include <stemma/onnx/value_tags.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
-#include <stemma/onnx/wire/tag_model.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/policy/carrier.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/tag_model.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <cstdint>
 #include <optional>

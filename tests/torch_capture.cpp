@@ -7,17 +7,17 @@
 #include "catch.hpp"
 #include "scratch_folder.hpp"
 
-#include <stemma/algorithm/accuracy.hpp>
+#include <stemma/capture/capture.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/capture/detail/captured_claims.hpp>
+#include <stemma/capture/oracle.hpp>
 #include <stemma/evidence/given_claims.hpp>
-#include <stemma/io/capture.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/oracle.hpp>
+#include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captured_claims.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/linear.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The generic core in use: a policy of one's own, and propagation over a Boost graph of one's own.
-#include <stemma/algorithm/propagate.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/policy/propagation.hpp>
+#include <stemma/tagging/propagate.hpp>
+#include <stemma/tagging/propagation.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does an order of operators cost beside the same loop on bare arrays, and beside Boost's?
 // Operators stand in the order of an exporter, or in none.
-#include "bare_graph.hpp"
-#include "beside.hpp"
-#include "propagation_scene.hpp"
+#include "../bare_graph.hpp"
+#include "../beside.hpp"
+#include "../propagation_scene.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>

@@ -3,21 +3,21 @@
 // names and types, and to find their modules? Beside it the
 // floor, which reads every byte of the names and keeps the length of the longest scope, and the
 // scan of the same file.
-#include "bare_operators.hpp"
-#include "beside.hpp"
-#include "generate_model.hpp"
+#include "../bare_operators.hpp"
+#include "../beside.hpp"
+#include "../generate_model.hpp"
 
-#include <stemma/algorithm/rebuild_tree.hpp>
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/evidence/scope_names.hpp>
-#include <stemma/evidence/scope_table.hpp>
-#include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -4,18 +4,18 @@
 
 #include <stemma_bench/many_operators.hpp>
 
-#include <stemma/algorithm/attribute.hpp>
-#include <stemma/algorithm/name_modules.hpp>
-#include <stemma/algorithm/propagate.hpp>
-#include <stemma/algorithm/select_modules.hpp>
+#include <stemma/core/category.hpp>
+#include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/policy/category.hpp>
-#include <stemma/policy/naming.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/policy/propagation.hpp>
-#include <stemma/policy/resolution.hpp>
-#include <stemma/policy/selection.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/name_modules.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/propagate.hpp>
+#include <stemma/tagging/propagation.hpp>
+#include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/select_modules.hpp>
+#include <stemma/tagging/selection.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <benchmark/benchmark.h>
 

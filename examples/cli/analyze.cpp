@@ -3,7 +3,7 @@
 #include "report.hpp"
 
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/wire/analyze_model.hpp>
+#include <stemma/report/analyze_model.hpp>
 
 #include <fmt/core.h>
 

@@ -2,10 +2,10 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/capture/original_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/summarize_model.hpp>
-#include <stemma/onnx/wire/write_tagged.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/open/original_model.hpp>
+#include <stemma/open/write_tagged.hpp>
+#include <stemma/report/summarize_model.hpp>
 
 #include <fmt/core.h>
 

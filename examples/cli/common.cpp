@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/core/json_text.hpp>
 #include <stemma/core/text_list.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/model_file.hpp>
-#include <stemma/onnx/wire/model_notes.hpp>
+#include <stemma/io/json_text.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/model_file.hpp>
+#include <stemma/open/model_notes.hpp>
+#include <stemma/open/original_model.hpp>
 
 #include <fmt/core.h>
 
@@ -83,7 +83,7 @@ open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile) {
     auto how = stemma::with_policies(options.attribution, options.policies, known_policies());
     how.threads = threads_of(options);
-    how.captures = stemma::captures(options.captures, how.threads);
+    how.captures = stemma::captures_or_original(options.captures, how.threads);
     auto file = std::make_unique<const stemma::model_file>(options.model, how.threads);
     auto beside = stemma::start_beside(meanwhile ? how.threads : stemma::thread_limit(),
                                        file->model().node_count(),

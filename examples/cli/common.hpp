@@ -6,10 +6,10 @@
 
 #include <stemma/core/parallel.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/find_modules.hpp>
-#include <stemma/onnx/wire/policy_names.hpp>
-#include <stemma/onnx/wire/write_rope.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/policy_names.hpp>
+#include <stemma/query/find_modules.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
+#include <stemma/compare/compare_models.hpp>
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/wire/compare_models.hpp>
 
 #include <fmt/core.h>
 

@@ -2,9 +2,9 @@
 #include "common.hpp"
 #include "onnx_library.hpp"
 
+#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/cut_record.hpp>
-#include <stemma/onnx/wire/model_cutter.hpp>
 
 #include <fmt/core.h>
 

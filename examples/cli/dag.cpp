@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/onnx/wire/export_model.hpp>
+#include <stemma/report/export_model.hpp>
 
 #include <string>
 

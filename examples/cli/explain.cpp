@@ -3,8 +3,8 @@
 #include "report.hpp"
 
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/sidecar.hpp>
-#include <stemma/onnx/wire/explanation.hpp>
+#include <stemma/record/sidecar.hpp>
+#include <stemma/report/explanation.hpp>
 
 #include <fmt/core.h>
 

@@ -3,8 +3,8 @@
 #include "common.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/onnx/wire/export_model.hpp>
-#include <stemma/onnx/wire/export_report.hpp>
+#include <stemma/report/export_model.hpp>
+#include <stemma/report/export_report.hpp>
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/onnx/wire/join_folder.hpp>
+#include <stemma/cut/join_folder.hpp>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

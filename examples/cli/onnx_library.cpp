@@ -4,8 +4,8 @@
 #include "child_program.hpp"
 #include "onnx_protocol.hpp"
 
-#include <stemma/onnx/wire/types_by_name.hpp>
-#include <stemma/onnx/wire/without_weights.hpp>
+#include <stemma/onnx/without_weights.hpp>
+#include <stemma/types/types_by_name.hpp>
 
 #include <cstring>
 #include <filesystem>

@@ -2,8 +2,8 @@
 #ifndef STEMMA_EXAMPLES_CLI_ONNX_LIBRARY_HPP
 #define STEMMA_EXAMPLES_CLI_ONNX_LIBRARY_HPP
 
-#include <stemma/onnx/wire/value_types.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <cstdint>
 #include <string>

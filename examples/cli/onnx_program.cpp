@@ -2,8 +2,8 @@
 #include "onnx_protocol.hpp"
 
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/proto/check.hpp>
-#include <stemma/onnx/proto/infer_types.hpp>
+#include <stemma/proto/check.hpp>
+#include <stemma/proto/infer_types.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <onnx/onnx_pb.h>

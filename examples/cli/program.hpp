@@ -2,7 +2,7 @@
 #ifndef STEMMA_EXAMPLES_CLI_PROGRAM_HPP
 #define STEMMA_EXAMPLES_CLI_PROGRAM_HPP
 
-#include <stemma/onnx/wire/attribution_options.hpp>
+#include <stemma/open/attribution_options.hpp>
 
 namespace cli {
 

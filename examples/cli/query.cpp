@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/core/query.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
+#include <stemma/query/query.hpp>
 
 #include <fmt/core.h>
 

@@ -2,9 +2,9 @@
 #ifndef STEMMA_EXAMPLES_CLI_REPORT_HPP
 #define STEMMA_EXAMPLES_CLI_REPORT_HPP
 
-#include <stemma/onnx/module_statistics.hpp>
-#include <stemma/onnx/summary.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/record/summary.hpp>
 
 #include <cstddef>
 #include <string>

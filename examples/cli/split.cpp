@@ -3,10 +3,10 @@
 #include "onnx_library.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/cut/partition.hpp>
+#include <stemma/cut/split_manifest.hpp>
+#include <stemma/cut/split_to_folder.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/split_manifest.hpp>
-#include <stemma/onnx/wire/split_to_folder.hpp>
-#include <stemma/policy/partition.hpp>
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/onnx/wire/strip_model.hpp>
+#include <stemma/open/strip_model.hpp>
 
 #include <fmt/core.h>
 

@@ -2,8 +2,9 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/onnx/wire/summarize_model.hpp>
-#include <stemma/onnx/wire/write_tagged.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/open/write_tagged.hpp>
+#include <stemma/report/summarize_model.hpp>
 
 #include <fmt/core.h>
 

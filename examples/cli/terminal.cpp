@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
-#include <stemma/core/json_text.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_text.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #include "common.hpp"
 #include "report.hpp"
 
-#include <stemma/onnx/module_statistics.hpp>
-#include <stemma/onnx/wire/export_model.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/report/export_model.hpp>
 
 #include <fmt/core.h>
 

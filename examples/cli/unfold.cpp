@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/onnx/wire/unfold_file.hpp>
+#include <stemma/fold/unfold_file.hpp>
 
 #include <fmt/core.h>
 

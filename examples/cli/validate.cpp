@@ -2,12 +2,12 @@
 #include "common.hpp"
 #include "onnx_library.hpp"
 
+#include <stemma/capture/capture.hpp>
+#include <stemma/check/check_model.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/capture.hpp>
-#include <stemma/onnx/wire/check_model.hpp>
-#include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/map_model.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/map_model.hpp>
 
 #include <fmt/core.h>
 

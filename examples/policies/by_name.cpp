@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policies chosen by name while a program runs: this file and the commands of `stemma` are a
 // program that knows two more, `--select under:PATH` and `--naming numbers`.
-#include <stemma/onnx/wire/attribution_options.hpp>
+#include <stemma/open/attribution_options.hpp>
 
 #include <program.hpp> // of examples/cli
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carrier: how are tags stored in a file? Here the path alone, as the metadata entry that a tool of
 // ours looks for.
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/onnx/wire/write_tagged.hpp>
-#include <stemma/policy/carrier.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/write_tagged.hpp>
 
 #include <iostream>
 #include <string_view>

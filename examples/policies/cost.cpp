@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost: what does an operator add to the part it is in? Here multiplications: those of products and
 // convolutions by the shapes of what they read and make, one for each element elsewhere.
-#include <stemma/onnx/cut_planner.hpp>
-#include <stemma/onnx/split_plan.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/model_loads.hpp>
-#include <stemma/policy/cost.hpp>
-#include <stemma/policy/partition.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/cut/cut_planner.hpp>
+#include <stemma/cut/model_loads.hpp>
+#include <stemma/cut/partition.hpp>
+#include <stemma/cut/split_plan.hpp>
+#include <stemma/model/cost.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cut: what belongs to a part that is cut out of a model? Here the part alone: constants come along
 // because they must, weights computed from others do not, and boundaries have names for C.
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/model_cutter.hpp>
-#include <stemma/policy/cut.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/model_cutter.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <iostream>
 #include <string>

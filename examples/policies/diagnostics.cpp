@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnostics: which findings matter? Here those about tags are wrong, and all others are to know.
-#include <stemma/policy/diagnostics.hpp>
+#include <stemma/tagging/diagnostics.hpp>
 
 #include <iostream>
 #include <vector>

@@ -3,11 +3,11 @@
 // hand, `type: path`, beside the sources that read names.
 #include "small_model.hpp"
 
+#include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/policy/evidence.hpp>
 
 #include <map>
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fold: which modules become functions, and which of them may share one? Here the encoder's layers
 // alone, all as calls of one function, in a domain of the project's own.
+#include <stemma/capture/captures.hpp>
+#include <stemma/fold/fold.hpp>
+#include <stemma/fold/node_shapes.hpp>
+#include <stemma/fold/plan_fold.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/plan_fold.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/node_shapes.hpp>
-#include <stemma/policy/fold.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
 #include <cstdint>

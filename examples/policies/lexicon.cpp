@@ -3,8 +3,8 @@
 // not PyTorch, whose operations have names of their own.
 #include "small_model.hpp"
 
-#include <stemma/algorithm/align.hpp>
-#include <stemma/policy/lexicon.hpp>
+#include <stemma/align/align.hpp>
+#include <stemma/align/lexicon.hpp>
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 // Naming: what do tags look like? Here class and attribute together: `Block[blocks.0]`.
 #include "small_model.hpp"
 
-#include <stemma/policy/naming.hpp>
+#include <stemma/tagging/naming.hpp>
 
 struct class_and_path {
     using policy_category = stemma::naming_category;

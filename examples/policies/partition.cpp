@@ -2,10 +2,10 @@
 // Partition: which vertices go to one part? No ONNX here: the steps of a build are divided among
 // machines, by a rule of this program's own and by one in the box; then the steps of one tool are
 // cut out, with what they need and what they make.
-#include <stemma/algorithm/partition_graph.hpp>
-#include <stemma/algorithm/plan_cuts.hpp>
 #include <stemma/core/topological_order.hpp>
-#include <stemma/policy/partition.hpp>
+#include <stemma/cut/partition.hpp>
+#include <stemma/cut/partition_graph.hpp>
+#include <stemma/cut/plan_cuts.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -3,8 +3,8 @@
 // before them, so that an activation is not taken for a part of a layer.
 #include "small_model.hpp"
 
-#include <stemma/algorithm/propagate.hpp>
-#include <stemma/policy/propagation.hpp>
+#include <stemma/tagging/propagate.hpp>
+#include <stemma/tagging/propagation.hpp>
 
 #include <span>
 

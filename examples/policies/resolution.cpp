@@ -3,7 +3,7 @@
 // names, as long as nothing contradicts it.
 #include "small_model.hpp"
 
-#include <stemma/policy/resolution.hpp>
+#include <stemma/tagging/resolution.hpp>
 
 #include <algorithm>
 #include <span>

@@ -3,7 +3,7 @@
 // by their class: every module of torch.nn that is no container, and nothing else.
 #include "small_model.hpp"
 
-#include <stemma/policy/selection.hpp>
+#include <stemma/tagging/selection.hpp>
 
 struct layers_only {
     using policy_category = stemma::selection_category;

@@ -5,7 +5,7 @@
 #include <stemma/model/mapped_operators.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

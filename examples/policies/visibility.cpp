@@ -2,7 +2,7 @@
 // Visibility: which operators does a picture show? Here only those that read parameters.
 #include "small_model.hpp"
 
-#include <stemma/policy/visibility.hpp>
+#include <stemma/report/visibility.hpp>
 
 struct readers_of_parameters {
     using policy_category = stemma::visibility_category;
@@ -19,7 +19,7 @@ int main() {
     const auto graph = make_graph();
     const auto ops = view_of(graph);
     static_assert(stemma::explain_visibility_policy<readers_of_parameters, decltype(ops)>());
-    // Writers of pictures ask such a policy for every operator; see io/dot.hpp.
+    // Writers of pictures ask such a policy for every operator; see report/dot.hpp.
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {
         std::cout << graph[v].type
                   << (readers_of_parameters{}.shows(ops, v) ? ": shown" : ": not shown") << "\n";

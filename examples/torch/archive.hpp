@@ -8,8 +8,8 @@
 
 #include "modules.hpp"
 
+#include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/model/captured_operations.hpp>
 
 #include <torch/script.h>
 

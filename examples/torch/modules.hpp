@@ -4,8 +4,8 @@
 
 // The modules of a libtorch model as a stemma::module_tree.
 
+#include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 

@@ -15,8 +15,8 @@
 
 #include "modules.hpp"
 
+#include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/model/captured_operations.hpp>
 
 #include <ATen/record_function.h>
 #include <torch/nn/module.h>

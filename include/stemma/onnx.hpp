@@ -2,15 +2,12 @@
 #ifndef STEMMA_ONNX_HPP
 #define STEMMA_ONNX_HPP
 
-#include <stemma/onnx/proto/attributed_proto.hpp>
-#include <stemma/onnx/proto/check.hpp>
-#include <stemma/onnx/proto/edit_messages.hpp>
-#include <stemma/onnx/proto/infer_types.hpp>
-#include <stemma/onnx/proto/message_outline.hpp>
-#include <stemma/onnx/proto/metadata_props.hpp>
-#include <stemma/onnx/proto/proto_model.hpp>
-#include <stemma/onnx/proto/tag_proto.hpp>
+#include <stemma/proto/attributed_proto.hpp>
+#include <stemma/proto/check.hpp>
+#include <stemma/proto/infer_types.hpp>
+#include <stemma/proto/proto_model.hpp>
+#include <stemma/proto/tag_proto.hpp>
 #include <stemma/stemma.hpp>
-#include <stemma/wire.hpp>
+#include <stemma/verbs.hpp>
 
 #endif // STEMMA_ONNX_HPP

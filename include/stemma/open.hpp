@@ -3,7 +3,7 @@
 #define STEMMA_OPEN_HPP
 
 #include <stemma/model.hpp>
-#include <stemma/onnx/wire/attribution_options.hpp>
+#include <stemma/open/attribution_options.hpp>
 
 #include <concepts>
 #include <string>

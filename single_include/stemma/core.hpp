@@ -25,6 +25,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <initializer_list>
@@ -125,1279 +126,9 @@ inline constexpr id no_id = 0xffff'ffffU;
 
 #endif // STEMMA_CORE_ID_HPP
 
-// <stemma/core/concepts.hpp>
-#ifndef STEMMA_CORE_CONCEPTS_HPP
-#define STEMMA_CORE_CONCEPTS_HPP
-
-namespace stemma {
-
-/// How a graph names a vertex.
-template <class Graph>
-using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
-
-/// How a graph names an edge.
-template <class Graph>
-using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
-
-/// A Boost.Graph VertexListGraph, as far as the library uses one. `operator_graph` models it.
-///
-/// Requires: iterators may be copied and gone over again, as Boost asks of them.
-template <class Graph>
-concept vertex_list_graph = std::regular<vertex_t<Graph>> && requires(const Graph& g) {
-    { *vertices(g).first } -> std::convertible_to<vertex_t<Graph>>;
-    { num_vertices(g) } -> std::unsigned_integral;
-};
-
-/// A Boost.Graph IncidenceGraph, as far as the library uses one. `module_tree` models it.
-template <class Graph>
-concept incidence_graph = std::regular<vertex_t<Graph>> && std::regular<edge_t<Graph>> &&
-    requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
-    { *out_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
-    { source(e, g) } -> std::convertible_to<vertex_t<Graph>>;
-    { target(e, g) } -> std::convertible_to<vertex_t<Graph>>;
-};
-
-/// A Boost.Graph BidirectionalGraph, as far as the library uses one. `operator_graph` models it.
-template <class Graph>
-concept bidirectional_graph = incidence_graph<Graph> &&
-    requires(const Graph& g, vertex_t<Graph> v) {
-    { *in_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
-};
-
-namespace detail {
-
-/// An adjacency_list that does not number its vertices by itself.
-template <class Graph>
-concept unnumbered_list = std::is_void_v<std::remove_pointer_t<vertex_t<Graph>>> && requires {
-    typename Graph::vertex_property_type;
-};
-
-/// Whether `get(boost::vertex_index, ...)` may be asked for: of an adjacency_list whose vertices
-/// have no such property, that is an error inside of Boost and not a concept that does not hold.
-template <class Graph>
-inline constexpr bool may_have_vertex_index = true;
-
-template <unnumbered_list Graph>
-inline constexpr bool may_have_vertex_index<Graph> =
-    boost::lookup_one_property<typename Graph::vertex_property_type, boost::vertex_index_t>::found;
-
-} // namespace detail
-
-/// A graph whose vertices carry an interior `vertex_index`.
-///
-/// Requires: the indices are 0 to `num_vertices(g)` - 1, each once.
-template <class Graph>
-concept vertex_indexed_graph = detail::may_have_vertex_index<Graph> &&
-    requires(const Graph& g, vertex_t<Graph> v) {
-    { get(boost::vertex_index, g, v) } -> std::convertible_to<std::size_t>;
-};
-
-/// What the algorithms over operators ask of a graph.
-template <class Graph>
-concept operator_graph_like =
-    vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
-
-/// Put `static_assert(explain_operator_graph<mine>());` beside a graph that is refused.
-template <class Graph>
-consteval bool explain_operator_graph() {
-    static_assert(vertex_list_graph<Graph>, "graph of operators: model Boost's VertexListGraph "
-                                            "(`vertices(g)`, `num_vertices(g)`)");
-    static_assert(incidence_graph<Graph>, "graph of operators: model Boost's IncidenceGraph "
-                                          "(`out_edges(v, g)`, `source(e, g)`, `target(e, g)`)");
-    static_assert(bidirectional_graph<Graph> || !incidence_graph<Graph>,
-                  "graph of operators: add `in_edges(v, g)`; an adjacency_list has it with "
-                  "`boost::bidirectionalS`");
-    static_assert(vertex_indexed_graph<Graph>,
-                  "graph of operators: add a `vertex_index` from 0; an adjacency_list has it with "
-                  "`boost::vecS` for vertices, or as a property of these");
-    return true; // else it was said
-}
-
-/// Text that does not go away with the expression that gave it: a view, a pointer, a reference, but
-/// no string by value.
-template <class T>
-concept lasting_text = std::convertible_to<T, std::string_view> &&
-    (std::is_lvalue_reference_v<T> || std::is_trivially_copyable_v<T>);
-
-/// A Boost property map that yields text, which outlives the call.
-template <class Map, class Key>
-concept text_map = requires(const Map& map, const Key& key) {
-    { get(map, key) } -> lasting_text;
-};
-
-/// The position of a vertex in [0, n).
-template <vertex_indexed_graph Graph>
-[[nodiscard]] std::size_t index_of(const Graph& graph, vertex_t<Graph> v) {
-    return static_cast<std::size_t>(get(boost::vertex_index, graph, v));
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_CONCEPTS_HPP
-
-// <stemma/core/id_ranges.hpp>
-#ifndef STEMMA_CORE_ID_RANGES_HPP
-#define STEMMA_CORE_ID_RANGES_HPP
-
-// Of range-v3 just what makes a range one of its views: it costs a compiler nothing.
-
-namespace stemma {
-
-namespace detail {
-
-/// A random access iterator over ids that follow each other.
-class id_iterator {
-public:
-    using value_type = id;
-    using difference_type = std::ptrdiff_t;
-    using reference = id;
-    using pointer = void;
-    using iterator_category = std::input_iterator_tag; // as it gives no reference
-    using iterator_concept = std::random_access_iterator_tag;
-
-    id_iterator() = default;
-
-    /// At an id.
-    explicit id_iterator(id at) : at_(at) {}
-
-    [[nodiscard]] id operator*() const noexcept { return at_; }
-    [[nodiscard]] id operator[](difference_type n) const noexcept { return *(*this + n); }
-    id_iterator& operator++() noexcept {
-        ++at_;
-        return *this;
-    }
-    id_iterator operator++(int) noexcept { return id_iterator(at_++); }
-    id_iterator& operator--() noexcept {
-        --at_;
-        return *this;
-    }
-    id_iterator operator--(int) noexcept { return id_iterator(at_--); }
-    id_iterator& operator+=(difference_type n) noexcept {
-        at_ = static_cast<id>(at_ + n);
-        return *this;
-    }
-    id_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
-    friend id_iterator operator+(id_iterator i, difference_type n) noexcept { return i += n; }
-    friend id_iterator operator+(difference_type n, id_iterator i) noexcept { return i += n; }
-    friend id_iterator operator-(id_iterator i, difference_type n) noexcept { return i -= n; }
-    friend difference_type operator-(id_iterator a, id_iterator b) noexcept {
-        return difference_type{a.at_} - difference_type{b.at_};
-    }
-    friend auto operator<=>(id_iterator, id_iterator) = default;
-
-private:
-    id at_ = 0;
-};
-
-/// A forward iterator that finds behind each id the next one in a table.
-class linked_id_iterator {
-public:
-    using value_type = id;
-    using difference_type = std::ptrdiff_t;
-    using reference = id;
-    using pointer = void;
-    using iterator_category = std::input_iterator_tag; // as it gives no reference
-    using iterator_concept = std::forward_iterator_tag;
-
-    linked_id_iterator() = default;
-
-    /// At an id. Requires: `next` is by id, and outlives the iterator.
-    linked_id_iterator(const id* next, id at) : next_(next), at_(at) {}
-
-    [[nodiscard]] id operator*() const noexcept { return at_; }
-    linked_id_iterator& operator++() noexcept {
-        at_ = next_[at_];
-        return *this;
-    }
-    linked_id_iterator operator++(int) noexcept {
-        const auto before = *this;
-        ++*this;
-        return before;
-    }
-    friend bool operator==(const linked_id_iterator& a, const linked_id_iterator& b) noexcept {
-        return a.at_ == b.at_;
-    }
-
-private:
-    const id* next_ = nullptr;
-    id at_ = 0;
-};
-
-} // namespace detail
-
-/// Ids from one iterator to another: a view for range-v3 and for the standard library.
-///
-/// Requires: what the iterators read outlives it.
-template <class Iterator>
-class id_range : public ranges::view_base, public std::ranges::view_base {
-public:
-    id_range() = default;
-
-    /// The ids from `first` on, without that at `last`.
-    id_range(Iterator first, Iterator last) : first_(first), last_(last) {}
-
-    /// Returns: at the first id.
-    [[nodiscard]] Iterator begin() const noexcept { return first_; }
-    /// Returns: behind the last id.
-    [[nodiscard]] Iterator end() const noexcept { return last_; }
-    /// Whether there is none.
-    [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
-
-    /// Returns: how many there are, where the iterators tell without walking.
-    [[nodiscard]] std::size_t size() const noexcept requires std::random_access_iterator<Iterator> {
-        return static_cast<std::size_t>(last_ - first_);
-    }
-
-private:
-    Iterator first_{};
-    Iterator last_{};
-};
-
-/// Ids that follow each other.
-using consecutive_ids = id_range<detail::id_iterator>;
-
-/// Ids of which a table says what follows each.
-using linked_ids = id_range<detail::linked_id_iterator>;
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_ID_RANGES_HPP
-
-// <stemma/core/tree_index.hpp>
-#ifndef STEMMA_CORE_TREE_INDEX_HPP
-#define STEMMA_CORE_TREE_INDEX_HPP
-
-namespace stemma {
-
-/// Answers questions about a rooted tree in constant time, for vertices named by preorder rank.
-///
-/// The root has rank 0, and a subtree is the ranks [r, end(r)). Lowest common ancestors follow
-/// Schieber and Vishkin, "On finding lowest common ancestors" (1988): linear space, no recursion.
-class tree_index {
-public:
-    tree_index() = default;
-
-    /// Requires: `parents[r] < r` for every rank but 0; a vertex's descendants follow it directly.
-    /// Complexity: O(n).
-    explicit tree_index(std::vector<id> parents) : parent_(std::move(parents)) {
-        STEMMA_ASSERT(!parent_.empty(), "a rooted tree has at least a root");
-        number_subtrees();
-        number_paths();
-    }
-
-    /// Returns: how many vertices there are; 0 only for a default-constructed index.
-    [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
-
-    /// Returns: `no_id` for the root.
-    [[nodiscard]] id parent(id r) const noexcept { return parent_[r]; }
-
-    /// Returns: one past the last rank of the subtree of `r`.
-    [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
-
-    /// The vertices one below `r`, in order; valid as long as the index, as are the other ranges.
-    [[nodiscard]] linked_ids children(id r) const noexcept {
-        return {{end_.data(), r + 1}, {end_.data(), end_[r]}};
-    }
-
-    /// The vertices above `r`, from its parent to the root.
-    [[nodiscard]] linked_ids ancestors(id r) const noexcept {
-        return {{parent_.data(), parent_[r]}, {parent_.data(), no_id}};
-    }
-
-    /// The vertices below `r`, however deep, in order.
-    [[nodiscard]] consecutive_ids descendants(id r) const noexcept {
-        return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
-    }
-
-    /// Returns: edges between the root and `r`.
-    [[nodiscard]] id depth(id r) const noexcept { return depth_[r]; }
-
-    /// Returns: whether `a` is `b` or above it.
-    [[nodiscard]] bool is_ancestor(id a, id b) const noexcept { return a <= b && b < end_[a]; }
-
-    /// Returns: whether one of the two is an ancestor of the other, or they are equal.
-    [[nodiscard]] bool are_related(id a, id b) const noexcept {
-        return is_ancestor(a, b) || is_ancestor(b, a);
-    }
-
-    /// Returns: the deepest vertex that is above or equal to both.
-    [[nodiscard]] id lca(id a, id b) const noexcept {
-        const auto low = std::min(a, b);
-        const auto high = std::max(a, b);
-        return high < end_[low] ? low : lca_of_unrelated(low, high);
-    }
-
-    /// Returns: the child of `above` on the way to `below`.
-    /// Requires: `above` is a proper ancestor of `below`.
-    /// Complexity: O(depth(below) - depth(above)).
-    [[nodiscard]] id child_towards(id above, id below) const noexcept {
-        STEMMA_ASSERT(above != below && is_ancestor(above, below), "not a proper ancestor");
-        while (parent_[below] != above) {
-            below = parent_[below];
-        }
-        return below;
-    }
-
-    /// Returns: the parent of each rank, `no_id` for the root; valid as long as the index.
-    [[nodiscard]] std::span<const id> parents() const noexcept { return parent_; }
-
-private:
-    void number_subtrees() {
-        const auto n = parent_.size();
-        parent_[0] = no_id;
-        end_.resize(n);
-        depth_.resize(n);
-        for (id r = 0; r < n; ++r) {
-            end_[r] = r + 1;
-            depth_[r] = r == 0 ? 0 : depth_[parent_[r]] + 1;
-        }
-        for (auto r = static_cast<id>(n) - 1; r > 0; --r) {
-            end_[parent_[r]] = std::max(end_[parent_[r]], end_[r]);
-        }
-    }
-
-    // inlabel: the vertices that share one form a path from some vertex (its head) downwards.
-    // ascendant: one bit for each such path between a vertex and the root.
-    void number_paths() {
-        const auto n = parent_.size();
-        inlabel_.resize(n);
-        ascendant_.resize(n);
-        head_.assign(n + 1, no_id);
-        for (id r = 0; r < n; ++r) {
-            const id first = r + 1;
-            const id last = end_[r];
-            const auto zeros = std::bit_width((first - 1) ^ last) - 1;
-            inlabel_[r] = last >> zeros << zeros;
-            const auto inherited = r == 0 ? 0 : ascendant_[parent_[r]];
-            ascendant_[r] = inherited | (inlabel_[r] & (~inlabel_[r] + 1));
-            if (head_[inlabel_[r]] == no_id) {
-                head_[inlabel_[r]] = r;
-            }
-        }
-    }
-
-    [[nodiscard]] id lca_of_unrelated(id a, id b) const noexcept {
-        const auto split = std::bit_floor(inlabel_[a] ^ inlabel_[b]);
-        const auto common = ascendant_[a] & ascendant_[b] & -split;
-        const auto below = (common & -common) - 1;
-        return std::min(climb(a, below), climb(b, below));
-    }
-
-    /// Returns: the lowest ancestor of `r` on a path that is not one of those in `below`.
-    [[nodiscard]] id climb(id r, id below) const noexcept {
-        const auto top = std::bit_floor(ascendant_[r] & below);
-        return top == 0 ? r : parent_[head_[(inlabel_[r] & -top) | top]];
-    }
-
-    std::vector<id> parent_;
-    std::vector<id> end_;
-    std::vector<id> depth_;
-    std::vector<id> inlabel_;
-    std::vector<id> ascendant_;
-    std::vector<id> head_;
-};
-
-/// A tree_index together with the way from a graph's vertices to ranks and back.
-template <incidence_graph Tree>
-struct indexed_tree {
-    tree_index index;                   ///< of the ranks
-    std::vector<vertex_t<Tree>> vertex; ///< by rank
-    std::vector<id> rank;               ///< by vertex index
-};
-
-/// Numbers a rooted tree in preorder; children stand in the order of `out_edges`.
-///
-/// Requires: every vertex is reached from `root` on exactly one path.
-/// Complexity: O(n), without recursion.
-template <incidence_graph Tree>
-    requires vertex_indexed_graph<Tree>
-[[nodiscard]] indexed_tree<Tree> index_tree(const Tree& tree, vertex_t<Tree> root) {
-    indexed_tree<Tree> result;
-    result.rank.assign(num_vertices(tree), no_id);
-    std::vector<id> parents;
-    std::vector<std::pair<vertex_t<Tree>, id>> open{{root, no_id}};
-    while (!open.empty()) {
-        const auto [v, parent] = open.back();
-        open.pop_back();
-        const auto rank = static_cast<id>(parents.size());
-        parents.push_back(parent);
-        result.vertex.push_back(v);
-        result.rank[index_of(tree, v)] = rank;
-        const auto first_child = static_cast<std::ptrdiff_t>(open.size());
-        for (auto [it, last] = out_edges(v, tree); it != last; ++it) {
-            open.emplace_back(target(*it, tree), rank);
-        }
-        std::reverse(open.begin() + first_child, open.end());
-    }
-    STEMMA_ASSERT(parents.size() == num_vertices(tree), "the graph is not a tree below `root`");
-    result.index = tree_index(std::move(parents));
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_TREE_INDEX_HPP
-
-// <stemma/algorithm/accuracy.hpp>
-#ifndef STEMMA_ALGORITHM_ACCURACY_HPP
-#define STEMMA_ALGORITHM_ACCURACY_HPP
-
-namespace stemma {
-
-/// How a found module stands to the true one.
-enum class relation : std::uint8_t {
-    exact,        ///< the same
-    ancestor,     ///< above it
-    descendant,   ///< below it
-    contaminated, ///< neither: the two sit in different children of their common ancestor
-};
-
-/// Returns: how the module that was found lies to the true one.
-[[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
-    return found == truth                      ? relation::exact
-           : modules.is_ancestor(found, truth) ? relation::ancestor
-           : modules.is_ancestor(truth, found) ? relation::descendant
-                                               : relation::contaminated;
-}
-
-/// The same for dotted paths, for modules that one tree need not hold both.
-[[nodiscard]] inline relation relate(std::string_view found, std::string_view truth) noexcept {
-    const auto is_above = [](std::string_view above, std::string_view below) {
-        return above.empty() || (below.starts_with(above) && below.size() > above.size() &&
-                                 below[above.size()] == '.');
-    };
-    return found == truth           ? relation::exact
-           : is_above(found, truth) ? relation::ancestor
-           : is_above(truth, found) ? relation::descendant
-                                    : relation::contaminated;
-}
-
-/// How many operators stand in which relation to the truth.
-struct accuracy {
-    std::size_t exact = 0;        ///< at the true module
-    std::size_t ancestor = 0;     ///< above it
-    std::size_t descendant = 0;   ///< below it
-    std::size_t contaminated = 0; ///< elsewhere
-    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
-
-    /// Counts an operator of which something was found.
-    void add(relation r) noexcept {
-        (r == relation::exact        ? exact
-         : r == relation::ancestor   ? ancestor
-         : r == relation::descendant ? descendant
-                                     : contaminated) += 1;
-    }
-
-    /// Adds the counts of other operators.
-    accuracy& operator+=(const accuracy& other) noexcept {
-        exact += other.exact;
-        ancestor += other.ancestor;
-        descendant += other.descendant;
-        contaminated += other.contaminated;
-        missing += other.missing;
-        return *this;
-    }
-
-    /// Returns: the operators with a truth.
-    [[nodiscard]] std::size_t total() const noexcept {
-        return exact + ancestor + descendant + contaminated + missing;
-    }
-
-    friend bool operator==(const accuracy&, const accuracy&) = default;
-};
-
-/// Compares what was found with an oracle; both are by vertex index, `no_id` where nothing is
-/// known. Operators without a truth do not count. Complexity: O(n).
-[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules, std::span<const id> found,
-                                               std::span<const id> truth) {
-    accuracy result;
-    for (std::size_t v = 0; v < truth.size(); ++v) {
-        if (truth[v] == no_id) {
-            continue;
-        }
-        if (found[v] == no_id) {
-            ++result.missing;
-        } else {
-            result.add(relate(modules, found[v], truth[v]));
-        }
-    }
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_ACCURACY_HPP
-
-// <stemma/core/grouped_ids.hpp>
-#ifndef STEMMA_CORE_GROUPED_IDS_HPP
-#define STEMMA_CORE_GROUPED_IDS_HPP
-
-namespace stemma {
-
-/// Ids by the group they are in, groups side by side: two tables, made by counting.
-class grouped_ids {
-public:
-    /// No groups.
-    grouped_ids() : first_(1, 0) {}
-
-    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
-    /// Requires: groups are below `count`, and both calls say the same.
-    /// Complexity: O(members + groups).
-    template <class ForEach>
-    grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
-        // A group's entry counts two places behind it, then says where it is written next, and
-        // last where it ends.
-        for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
-        for (std::size_t g = 2; g < first_.size(); ++g) {
-            first_[g] += first_[g - 1];
-        }
-        members_.resize(first_.back());
-        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
-        first_.pop_back();
-    }
-
-    /// Returns: how many groups there are, empty ones included.
-    [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
-
-    /// Returns: the members of a group, in the order in which they came.
-    [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
-        return range(group, group + 1);
-    }
-
-    /// Returns: the members of the groups in [begin, end), one group after the other.
-    [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
-        return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
-    }
-
-private:
-    std::vector<id> first_; // by group, and one more
-    std::vector<id> members_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_GROUPED_IDS_HPP
-
-// <stemma/core/strong_components.hpp>
-#ifndef STEMMA_CORE_STRONG_COMPONENTS_HPP
-#define STEMMA_CORE_STRONG_COMPONENTS_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
-/// times the time (bench/core/strong_components_bench.cpp), and takes a compiler twice as long.
-///
-/// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
-/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
-template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
-[[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
-                                                Index index, Edges edges, Target target) {
-    struct frame {
-        std::size_t v;
-        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
-    };
-    std::vector<id> component(size, no_id);
-    std::vector<id> found(size, no_id); // in the order of discovery
-    std::vector<id> lowest(size, no_id);
-    std::vector<std::size_t> open; // found, and without a component
-    std::vector<frame> way;
-    id next = 0;
-    id components = 0;
-    const auto enter = [&](const Vertex& vertex) {
-        const std::size_t v = index(vertex);
-        found[v] = lowest[v] = next++;
-        open.push_back(v);
-        way.push_back({v, edges(vertex)});
-    };
-    for_each_vertex([&](const Vertex& root) {
-        if (found[index(root)] == no_id) {
-            enter(root);
-        }
-        while (!way.empty()) {
-            const auto v = way.back().v;
-            auto& [edge, end] = way.back().left;
-            if (edge != end) {
-                const Vertex reader = target(*edge);
-                ++edge;
-                const std::size_t u = index(reader);
-                if (found[u] == no_id) {
-                    enter(reader);
-                } else if (component[u] == no_id) {
-                    lowest[v] = std::min(lowest[v], found[u]);
-                }
-                continue;
-            }
-            way.pop_back();
-            if (!way.empty()) {
-                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
-            }
-            if (lowest[v] == found[v]) {
-                for (std::size_t u = size; u != v;) {
-                    u = open.back();
-                    open.pop_back();
-                    component[u] = components;
-                }
-                ++components;
-            }
-        }
-    });
-    return component;
-}
-
-} // namespace detail
-
-/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
-/// lead from each to the other. A component has a lower number than those that lead to it.
-///
-/// Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
-    return detail::strong_components<vertex_t<Graph>>(
-        num_vertices(graph),
-        [&](auto f) {
-            for (auto [it, last] = vertices(graph); it != last; ++it) {
-                f(*it);
-            }
-        },
-        [&](const auto& v) { return index_of(graph, v); },
-        [&](const auto& v) { return out_edges(v, graph); },
-        [&](const auto& e) { return target(e, graph); });
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_STRONG_COMPONENTS_HPP
-
-// <stemma/model/operator_edge.hpp>
-#ifndef STEMMA_MODEL_OPERATOR_EDGE_HPP
-#define STEMMA_MODEL_OPERATOR_EDGE_HPP
-
-namespace stemma {
-
-/// Edge property: the tensor that flows along the edge.
-struct value_index_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
-/// result).
-struct in_port_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which output of the producer.
-struct out_port_t {
-    using kind = boost::edge_property_tag;
-};
-
-/// Property: which value an edge carries.
-inline constexpr value_index_t value_index{};
-/// Property: as which input the value is read.
-inline constexpr in_port_t in_port{};
-/// Property: as which output the value is made.
-inline constexpr out_port_t out_port{};
-
-/// One edge as it is handed to an operator_graph.
-struct operator_edge {
-    id source = no_id;   ///< the producer
-    id target = no_id;   ///< the reader
-    id value = no_id;    ///< what flows, as the caller numbers values
-    id in_port = no_id;  ///< `no_id` where no input slot is meant
-    id out_port = no_id; ///< which output of the producer
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_OPERATOR_EDGE_HPP
-
-// <stemma/model/operator_graph.hpp>
-#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
-#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
-
-namespace stemma {
-
-/// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
-///
-/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
-/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_index`, `in_port`,
-/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
-/// in the order of their readers. Each function of these concepts takes O(1).
-class operator_graph {
-public:
-    /// From a producer to a reader.
-    struct edge {
-        id source = no_id; ///< the producer
-        id target = no_id; ///< the reader
-        id index = no_id;  ///< in [0, num_edges), rising with the reader
-
-        friend bool operator==(const edge&, const edge&) = default;
-    };
-
-    /// Without vertices.
-    operator_graph() : operator_graph(0, {}) {}
-
-    /// Requires: every source and target is below `count`.
-    /// Complexity: O(V + E) by counting; two passes over `edges`.
-    operator_graph(std::size_t count, std::span<const operator_edge> edges)
-        : operator_graph(count, [&](auto take) {
-            for (const auto& e : edges) {
-                take(e);
-            }
-        }) {}
-
-    /// `for_each(take)` calls `take(edge)` with an `operator_edge` for every edge, and is called
-    /// twice.
-    /// Requires: as above, and both calls say the same.
-    /// Complexity: O(V + E) by counting, beside the two calls.
-    template <std::invocable<void (*)(const operator_edge&)> ForEach>
-    operator_graph(std::size_t count, ForEach for_each)
-        : in_first_(count + 2), out_first_(count + 2) {
-        for_each([&](const operator_edge& e) {
-            ++in_first_[std::size_t{e.target} + 2];
-            ++out_first_[std::size_t{e.source} + 2];
-            leads_upwards_ = leads_upwards_ && e.source < e.target;
-        });
-        std::partial_sum(in_first_.begin(), in_first_.end(), in_first_.begin());
-        std::partial_sum(out_first_.begin(), out_first_.end(), out_first_.begin());
-        const auto size = in_first_.back();
-        source_.resize(size);
-        value_.resize(size);
-        in_port_.resize(size);
-        out_port_.resize(size);
-        out_target_.resize(size);
-        out_index_.resize(size);
-        for_each([&](const operator_edge& e) {
-            const auto at = in_first_[std::size_t{e.target} + 1]++;
-            source_[at] = e.source;
-            value_[at] = e.value;
-            in_port_[at] = e.in_port;
-            out_port_[at] = e.out_port;
-        });
-        for (id v = 0; v < count; ++v) {
-            for (auto at = in_first_[v]; at < in_first_[v + 1]; ++at) {
-                const auto out = out_first_[std::size_t{source_[at]} + 1]++;
-                out_target_[out] = v;
-                out_index_[out] = at;
-            }
-        }
-        in_first_.pop_back();
-        out_first_.pop_back();
-    }
-
-    /// Returns: as `num_vertices`.
-    [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
-
-    /// Returns: as `num_edges`.
-    [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
-
-    /// The producers of `v`, parallel ones repeated; goes into range-v3's views as it is.
-    [[nodiscard]] std::span<const id> producers(id v) const noexcept {
-        return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
-    }
-
-    /// The readers of `v`, in order, parallel ones repeated.
-    [[nodiscard]] std::span<const id> readers(id v) const noexcept {
-        return {out_target_.data() + out_first_[v], out_target_.data() + out_first_[v + 1]};
-    }
-
-    /// By the index of the edge; valid as long as the graph.
-    [[nodiscard]] const std::vector<id>& property(value_index_t) const noexcept { return value_; }
-
-    /// By the index of the edge; `no_id` where no input slot is meant.
-    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
-
-    /// By the index of the edge.
-    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
-
-private:
-    // A position in one of the compressed arrays; `Derived` says what stands there.
-    template <class Derived, class Value>
-    class array_iterator
-        : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
-    public:
-        array_iterator() = default;
-        array_iterator(const operator_graph* graph, id v, id at) : graph_(graph), v_(v), at_(at) {}
-
-    protected:
-        const operator_graph* graph_ = nullptr;
-        id v_ = no_id;
-        id at_ = 0;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] bool equal(const array_iterator& other) const { return at_ == other.at_; }
-        void increment() { ++at_; }
-        void decrement() { --at_; }
-        void advance(std::ptrdiff_t n) { at_ = static_cast<id>(at_ + n); }
-        [[nodiscard]] std::ptrdiff_t distance_to(const array_iterator& other) const {
-            return static_cast<std::ptrdiff_t>(other.at_) - static_cast<std::ptrdiff_t>(at_);
-        }
-    };
-
-public:
-    /// For Boost.Graph.
-    class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
-    public:
-        using array_iterator<in_edge_iterator, edge>::array_iterator;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
-    };
-
-    /// For Boost.Graph.
-    class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
-    public:
-        using array_iterator<out_edge_iterator, edge>::array_iterator;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] edge dereference() const {
-            return {v_, graph_->out_target_[at_], graph_->out_index_[at_]};
-        }
-    };
-
-    /// For Boost.Graph.
-    class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
-    public:
-        using array_iterator<adjacency_iterator, id>::array_iterator;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] id dereference() const { return graph_->out_target_[at_]; }
-    };
-
-    /// All edges, those of a reader together, readers in order.
-    class edge_iterator
-        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
-    public:
-        edge_iterator() = default;
-
-        /// At the edge of index `at`. Complexity: O(V), and O(1) at the end.
-        edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
-        [[nodiscard]] bool equal(const edge_iterator& other) const { return at_ == other.at_; }
-        void increment() {
-            ++at_;
-            settle();
-        }
-        void settle() {
-            while (at_ < graph_->edge_count() && graph_->in_first_[v_ + 1] <= at_) {
-                ++v_;
-            }
-        }
-
-        const operator_graph* graph_ = nullptr;
-        id v_ = 0;
-        id at_ = 0;
-    };
-
-    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id v, const operator_graph& g) {
-        return {{&g, v, g.in_first_[v]}, {&g, v, g.in_first_[v + 1]}};
-    }
-
-    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id v,
-                                                                     const operator_graph& g) {
-        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
-    }
-
-    friend std::pair<edge_iterator, edge_iterator> edges(const operator_graph& g) {
-        return {{&g, 0}, {&g, g.edge_count()}};
-    }
-
-    friend std::pair<adjacency_iterator, adjacency_iterator>
-    adjacent_vertices(id v, const operator_graph& g) {
-        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
-    }
-
-    /// Whether every edge leads from a lower vertex to a higher one: noted when the graph was made,
-    /// so that sweeps need not look.
-    friend bool is_topologically_indexed(const operator_graph& g) { return g.leads_upwards_; }
-
-    friend id in_degree(id v, const operator_graph& g) {
-        return g.in_first_[v + 1] - g.in_first_[v];
-    }
-    friend id out_degree(id v, const operator_graph& g) {
-        return g.out_first_[v + 1] - g.out_first_[v];
-    }
-    friend id degree(id v, const operator_graph& g) { return in_degree(v, g) + out_degree(v, g); }
-
-    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
-    vertices(const operator_graph& g) {
-        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.vertex_count())};
-    }
-    friend id num_vertices(const operator_graph& g) { return g.vertex_count(); }
-    friend id num_edges(const operator_graph& g) { return g.edge_count(); }
-    friend id source(const edge& e, const operator_graph&) { return e.source; }
-    friend id target(const edge& e, const operator_graph&) { return e.target; }
-
-private:
-    // By vertex, and one more; while they are made, two more: counts stand two places behind a
-    // vertex, then turn into the place where its next edge goes, and last into where it ends.
-    std::vector<id> in_first_;
-    std::vector<id> out_first_;
-    std::vector<id> source_;
-    std::vector<id> value_;
-    std::vector<id> in_port_;
-    std::vector<id> out_port_;
-    std::vector<id> out_target_; // apart, as most who go through readers need no index
-    std::vector<id> out_index_;
-    bool leads_upwards_ = true;
-};
-
-/// Reads an edge property of an operator_graph by the edge's index.
-class edge_id_map {
-public:
-    using key_type = operator_graph::edge;
-    using value_type = id;
-    using reference = id;
-    using category = boost::readable_property_map_tag;
-
-    edge_id_map() = default;
-
-    /// Requires: `ids` outlives the map and stays as long.
-    explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
-
-    friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
-
-private:
-    const id* ids_ = nullptr;
-};
-
-/// Reads the index of an edge in [0, num_edges).
-class edge_index_map {
-public:
-    using key_type = operator_graph::edge;
-    using value_type = id;
-    using reference = id;
-    using category = boost::readable_property_map_tag;
-
-    friend id get(const edge_index_map&, const key_type& e) { return e.index; }
-};
-
-inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
-    return {};
-}
-inline id get(boost::vertex_index_t, const operator_graph&, id v) {
-    return v;
-}
-inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
-    return {};
-}
-inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
-    return e.index;
-}
-
-inline edge_id_map get(value_index_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
-}
-inline edge_id_map get(in_port_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
-}
-inline edge_id_map get(out_port_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
-}
-inline id get(value_index_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-
-} // namespace stemma
-
-namespace boost {
-
-template <>
-struct graph_traits<stemma::operator_graph> {
-    using vertex_descriptor = stemma::id;
-    using edge_descriptor = stemma::operator_graph::edge;
-    using directed_category = bidirectional_tag;
-    using edge_parallel_category = allow_parallel_edge_tag;
-    struct traversal_category : virtual vertex_list_graph_tag,
-                                virtual edge_list_graph_tag,
-                                virtual bidirectional_graph_tag,
-                                virtual adjacency_graph_tag {};
-    using vertex_iterator = counting_iterator<stemma::id>;
-    using out_edge_iterator = stemma::operator_graph::out_edge_iterator;
-    using in_edge_iterator = stemma::operator_graph::in_edge_iterator;
-    using edge_iterator = stemma::operator_graph::edge_iterator;
-    using adjacency_iterator = stemma::operator_graph::adjacency_iterator;
-    using vertices_size_type = stemma::id;
-    using edges_size_type = stemma::id;
-    using degree_size_type = stemma::id;
-    static stemma::id null_vertex() { return stemma::no_id; }
-};
-
-template <>
-struct property_map<stemma::operator_graph, vertex_index_t> {
-    using type = identity_property_map;
-    using const_type = identity_property_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, edge_index_t> {
-    using type = stemma::edge_index_map;
-    using const_type = stemma::edge_index_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::value_index_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::in_port_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::out_port_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
-};
-
-} // namespace boost
-
-#endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP
-
-// <stemma/algorithm/acyclic_parts.hpp>
-#ifndef STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
-#define STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
-
-namespace stemma {
-
-/// The edges between some vertices of a graph, each vertex by its place among them.
-struct induced_edges {
-    std::vector<id> first;   ///< by place, and one more: where its readers begin
-    std::vector<id> readers; ///< places, those of one vertex together, once for each edge
-
-    /// Returns: places of the readers of the vertex at `place`; parallel edges are repeated.
-    [[nodiscard]] std::span<const id> of(id place) const noexcept {
-        return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
-    }
-
-    /// Returns: how many vertices there are.
-    [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
-};
-
-/// Finds the edges between some of the vertices.
-///
-/// `place` is by vertex index and says `no_id` for all; so it does afterwards.
-/// Complexity: O(members and their edges).
-template <operator_graph_like Graph>
-[[nodiscard]] induced_edges find_induced_edges(const Graph& graph,
-                                               std::span<const vertex_t<Graph>> members,
-                                               std::vector<id>& place) {
-    induced_edges result;
-    result.first.reserve(members.size() + 1);
-    result.readers.reserve(members.size());
-    for (id i = 0; i < members.size(); ++i) {
-        place[index_of(graph, members[i])] = i;
-    }
-    for (const auto& v : members) {
-        result.first.push_back(static_cast<id>(result.readers.size()));
-        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
-            if (const auto to = place[index_of(graph, target(*it, graph))]; to != no_id) {
-                result.readers.push_back(to);
-            }
-        }
-    }
-    result.first.push_back(static_cast<id>(result.readers.size()));
-    for (const auto& v : members) {
-        place[index_of(graph, v)] = no_id;
-    }
-    return result;
-}
-
-namespace detail {
-
-/// Divides groups of places. Groups are contracted to one node each; where that graph has a cycle,
-/// the groups on it are scheduled, and what runs in one go is a part.
-class part_divider {
-public:
-    part_divider(const induced_edges& edges, std::span<const id> group)
-        : edges_(edges), unit_(group.begin(), group.end()), part_(group.size(), no_id) {
-        id units = 0;
-        for (auto g : group) {
-            units = g == no_id ? units : std::max(units, g + 1);
-        }
-        groups_ = units;
-        for (auto& unit : unit_) {
-            unit = unit == no_id ? units++ : unit;
-        }
-        places_ = grouped_ids(units, [&](auto take) {
-            for (id i = 0; i < unit_.size(); ++i) {
-                take(unit_[i], i);
-            }
-        });
-    }
-
-    [[nodiscard]] std::vector<id> divide() && {
-        knot_ = find_strong_components(between_units());
-        const auto units = static_cast<id>(knot_.size());
-        const grouped_ids members(units, [&](auto take) {
-            for (id u = 0; u < units; ++u) {
-                take(knot_[u], u);
-            }
-        });
-        for (id knot = 0; knot < units; ++knot) {
-            divide(members[knot], knot);
-        }
-        return std::move(part_);
-    }
-
-private:
-    [[nodiscard]] bool is_group(id unit) const noexcept { return unit < groups_; }
-
-    [[nodiscard]] operator_graph between_units() const {
-        std::vector<operator_edge> between;
-        for (id i = 0; i < unit_.size(); ++i) {
-            for (auto to : edges_.of(i)) {
-                if (unit_[to] != unit_[i]) {
-                    between.push_back({unit_[i], unit_[to]});
-                }
-            }
-        }
-        return {places_.size(), between};
-    }
-
-    /// `knot` are units that reach each other; mostly there is one.
-    void divide(std::span<const id> knot, id number) {
-        if (knot.size() > 1) {
-            schedule(knot, number);
-        } else if (knot.size() == 1 && is_group(knot.front()) && !places_[knot.front()].empty()) {
-            for (auto place : places_[knot.front()]) {
-                part_[place] = parts_;
-            }
-            ++parts_;
-        }
-    }
-
-    /// Runs the units of a knot: first whatever can run to its end, else the group that can start
-    /// first, as far as it comes.
-    void schedule(std::span<const id> knot, id number) {
-        std::vector<id> all;
-        for (auto unit : knot) {
-            all.insert(all.end(), places_[unit].begin(), places_[unit].end());
-        }
-        std::sort(all.begin(), all.end());
-        waiting_.resize(unit_.size(), 0);
-        pending_.resize(knot_.size(), 0); // by unit, as `knot_` is
-        ready_.resize(knot_.size());
-        for (auto place : all) {
-            for (auto to : edges_.of(place)) {
-                if (knot_[unit_[to]] == number) {
-                    ++waiting_[to];
-                    pending_[unit_[to]] += unit_[to] == unit_[place] ? 0U : 1U;
-                }
-            }
-        }
-        for (auto place : all) {
-            if (waiting_[place] == 0) {
-                make_ready(place);
-            }
-        }
-        while (true) {
-            const auto unit = next_unit();
-            if (unit == no_id) {
-                break;
-            }
-            run(unit, number);
-        }
-    }
-
-    void make_ready(id place) {
-        const auto unit = unit_[place];
-        ready_[unit].push_back(place);
-        pending_[unit] == 0 ? complete_.push_back(unit) : startable_.emplace(place, unit);
-    }
-
-    [[nodiscard]] id next_unit() {
-        while (!complete_.empty()) {
-            const auto unit = complete_.front();
-            complete_.pop_front();
-            if (!ready_[unit].empty()) {
-                return unit;
-            }
-        }
-        while (!startable_.empty()) {
-            const auto unit = startable_.top().second;
-            startable_.pop();
-            if (!ready_[unit].empty()) {
-                return unit;
-            }
-        }
-        return no_id;
-    }
-
-    void run(id unit, id number) {
-        auto& ready = ready_[unit];
-        while (!ready.empty()) {
-            const auto place = ready.back();
-            ready.pop_back();
-            if (is_group(unit)) {
-                part_[place] = parts_;
-            }
-            for (auto to : edges_.of(place)) {
-                if (knot_[unit_[to]] != number) {
-                    continue;
-                }
-                if (unit_[to] != unit && --pending_[unit_[to]] == 0 && !ready_[unit_[to]].empty()) {
-                    complete_.push_back(unit_[to]);
-                }
-                if (--waiting_[to] == 0) {
-                    make_ready(to);
-                }
-            }
-        }
-        parts_ += is_group(unit) ? 1U : 0U;
-    }
-
-    const induced_edges& edges_;
-    std::vector<id> unit_; // by place: its group, or a number of its own
-    std::vector<id> part_; // by place
-    grouped_ids places_;   // by unit
-    std::vector<id> knot_; // by unit: the number of those that it reaches and that reach it
-    id groups_ = 0;
-    id parts_ = 0;
-    std::vector<id> waiting_; // by place
-    std::vector<id> pending_; // by unit: edges into it from others
-    std::vector<std::vector<id>> ready_;
-    std::deque<id> complete_;
-    std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>>
-        startable_;
-};
-
-} // namespace detail
-
-/// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
-/// parts, and of the vertices in no group, has no cycle.
-///
-/// A group stays whole unless a way leads out of it, through other groups as wholes, and back.
-/// `group` is by place: numbers from 0, `no_id` for none.
-/// Requires: the edges have no cycle. Returns: by place the part, numbered from 0 without gaps;
-/// `no_id` where there is no group. Complexity: O(V + E), and O(n log n) of what is on cycles.
-[[nodiscard]] inline std::vector<id> acyclic_parts(const induced_edges& edges,
-                                                   std::span<const id> group) {
-    return detail::part_divider(edges, group).divide();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
-
-// <stemma/algorithm/alignment.hpp>
-#ifndef STEMMA_ALGORITHM_ALIGNMENT_HPP
-#define STEMMA_ALGORITHM_ALIGNMENT_HPP
+// <stemma/align/alignment.hpp>
+#ifndef STEMMA_ALIGN_ALIGNMENT_HPP
+#define STEMMA_ALIGN_ALIGNMENT_HPP
 
 namespace stemma {
 
@@ -1473,11 +204,11 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_ALIGNMENT_HPP
+#endif // STEMMA_ALIGN_ALIGNMENT_HPP
 
-// <stemma/core/prefetch.hpp>
-#ifndef STEMMA_CORE_PREFETCH_HPP
-#define STEMMA_CORE_PREFETCH_HPP
+// <stemma/core/detail/prefetch.hpp>
+#ifndef STEMMA_CORE_DETAIL_PREFETCH_HPP
+#define STEMMA_CORE_DETAIL_PREFETCH_HPP
 
 namespace stemma {
 
@@ -1495,11 +226,11 @@ inline void prefetch(const void* address) noexcept {
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_PREFETCH_HPP
+#endif // STEMMA_CORE_DETAIL_PREFETCH_HPP
 
-// <stemma/core/flat_index.hpp>
-#ifndef STEMMA_CORE_FLAT_INDEX_HPP
-#define STEMMA_CORE_FLAT_INDEX_HPP
+// <stemma/core/detail/flat_index.hpp>
+#ifndef STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
+#define STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 
 namespace stemma {
 
@@ -1650,11 +381,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_FLAT_INDEX_HPP
+#endif // STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 
-// <stemma/core/hash.hpp>
-#ifndef STEMMA_CORE_HASH_HPP
-#define STEMMA_CORE_HASH_HPP
+// <stemma/core/detail/hash.hpp>
+#ifndef STEMMA_CORE_DETAIL_HASH_HPP
+#define STEMMA_CORE_DETAIL_HASH_HPP
 
 namespace stemma {
 
@@ -1729,11 +460,11 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_HASH_HPP
+#endif // STEMMA_CORE_DETAIL_HASH_HPP
 
-// <stemma/core/string_pool.hpp>
-#ifndef STEMMA_CORE_STRING_POOL_HPP
-#define STEMMA_CORE_STRING_POOL_HPP
+// <stemma/core/detail/string_pool.hpp>
+#ifndef STEMMA_CORE_DETAIL_STRING_POOL_HPP
+#define STEMMA_CORE_DETAIL_STRING_POOL_HPP
 
 namespace stemma {
 
@@ -1775,7 +506,247 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_STRING_POOL_HPP
+#endif // STEMMA_CORE_DETAIL_STRING_POOL_HPP
+
+// <stemma/align/captured_operations.hpp>
+#ifndef STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
+#define STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
+
+namespace stemma {
+
+/// Operations that a front end saw, in the order in which they ran, with the module that ran each
+/// and what it read.
+///
+/// An operation may have several names: the call as the user wrote it
+/// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
+class captured_operations {
+public:
+    /// What is known of one operation, besides its names.
+    struct operation {
+        id module = no_id;   ///< as the caller numbers modules
+        id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
+        bool exact = true;   ///< else: that module or one below it
+        bool varies = false; ///< reads what is not the same at every run: an input of the model, or
+                             ///< what came of one
+        bool optional = false; ///< may leave nothing in the model, whatever its name
+    };
+
+    /// A parameter that an operation reads, by name, with its shape where that is known.
+    struct parameter {
+        id name = no_id;                 ///< in `parameter_names()`
+        std::vector<std::int64_t> shape; ///< empty where unknown; an unknown extent is negative
+    };
+
+    /// Adds an operation and returns its number. What follows belongs to it, until the next one.
+    id add(const operation& made, std::string_view name) {
+        const auto number = static_cast<id>(operations_.size());
+        operations_.push_back({made, names_begin(), static_cast<id>(parameters_.size()),
+                               static_cast<id>(sources_.size())});
+        add_name(name);
+        return number;
+    }
+
+    /// Adds a further name to the operation added last.
+    void add_name(std::string_view name) { operation_names_.push_back(names_.intern(name)); }
+
+    /// The operation added last reads a parameter.
+    void add_parameter(std::string_view name, std::span<const std::int64_t> shape) {
+        parameters_.push_back({parameter_names_.intern(name), {shape.begin(), shape.end()}});
+    }
+
+    /// The operation added last reads what an earlier one made.
+    /// Requires: `earlier` is below its number.
+    void add_source(id earlier) {
+        sources_.push_back(earlier);
+        operations_.back().made.varies |= operations_[earlier].made.varies;
+    }
+
+    /// The operation added last reads something that no operation made and that is no parameter.
+    void add_input() { operations_.back().made.varies = true; }
+
+    /// Something that makes the capture less believable, in words.
+    void add_fault(std::string text) { faults_.push_back(std::move(text)); }
+
+    /// Returns: how many operations were added; they are numbered from 0 in this order.
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
+
+    /// Whether no operation was added.
+    [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+
+    /// Requires: `i` is below `size()`. Valid until the next `add`.
+    [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
+
+    /// To change what was said of an operation when it was added.
+    [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
+
+    /// Returns: ids in `names()`, in the order in which they were added; the first is the one that
+    /// `add` got. Valid until a name is added.
+    [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
+        return slice(operation_names_, operations_[i].first_name,
+                     i + 1 < size() ? operations_[i + 1].first_name : no_id);
+    }
+
+    /// Returns: what the operation reads, as added; valid until a parameter is added.
+    [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
+        return slice(parameters_, operations_[i].first_parameter,
+                     i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
+    }
+
+    /// Returns: numbers of earlier operations, as added; valid until a source is added.
+    [[nodiscard]] std::span<const id> sources_of(id i) const noexcept {
+        return slice(sources_, operations_[i].first_source,
+                     i + 1 < size() ? operations_[i + 1].first_source : no_id);
+    }
+
+    /// The distinct names of operations and of parameters.
+    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+
+    /// The distinct names of parameters.
+    [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+
+    /// Sentences in the order in which they were added; valid until the next one is.
+    [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
+
+private:
+    struct entry {
+        operation made;
+        id first_name = 0;
+        id first_parameter = 0;
+        id first_source = 0;
+    };
+
+    [[nodiscard]] id names_begin() const noexcept {
+        return static_cast<id>(operation_names_.size());
+    }
+
+    template <class T>
+    [[nodiscard]] static std::span<const T> slice(const std::vector<T>& all, id first, id last) {
+        const auto end = last == no_id ? all.size() : last;
+        return std::span(all).subspan(first, end - first);
+    }
+
+    std::vector<entry> operations_;
+    std::vector<id> operation_names_;
+    std::vector<parameter> parameters_;
+    std::vector<id> sources_;
+    string_pool names_;
+    string_pool parameter_names_;
+    std::vector<std::string> faults_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
+
+// <stemma/core/concepts.hpp>
+#ifndef STEMMA_CORE_CONCEPTS_HPP
+#define STEMMA_CORE_CONCEPTS_HPP
+
+namespace stemma {
+
+/// How a graph names a vertex.
+template <class Graph>
+using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
+
+/// How a graph names an edge.
+template <class Graph>
+using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
+
+/// A Boost.Graph VertexListGraph, as far as the library uses one. `operator_graph` models it.
+///
+/// Requires: iterators may be copied and gone over again, as Boost asks of them.
+template <class Graph>
+concept vertex_list_graph = std::regular<vertex_t<Graph>> && requires(const Graph& g) {
+    { *vertices(g).first } -> std::convertible_to<vertex_t<Graph>>;
+    { num_vertices(g) } -> std::unsigned_integral;
+};
+
+/// A Boost.Graph IncidenceGraph, as far as the library uses one. `module_tree` models it.
+template <class Graph>
+concept incidence_graph = std::regular<vertex_t<Graph>> && std::regular<edge_t<Graph>> &&
+    requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
+    { *out_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
+    { source(e, g) } -> std::convertible_to<vertex_t<Graph>>;
+    { target(e, g) } -> std::convertible_to<vertex_t<Graph>>;
+};
+
+/// A Boost.Graph BidirectionalGraph, as far as the library uses one. `operator_graph` models it.
+template <class Graph>
+concept bidirectional_graph = incidence_graph<Graph> &&
+    requires(const Graph& g, vertex_t<Graph> v) {
+    { *in_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
+};
+
+namespace detail {
+
+/// An adjacency_list that does not number its vertices by itself.
+template <class Graph>
+concept unnumbered_list = std::is_void_v<std::remove_pointer_t<vertex_t<Graph>>> && requires {
+    typename Graph::vertex_property_type;
+};
+
+/// Whether `get(boost::vertex_index, ...)` may be asked for: of an adjacency_list whose vertices
+/// have no such property, that is an error inside of Boost and not a concept that does not hold.
+template <class Graph>
+inline constexpr bool may_have_vertex_index = true;
+
+template <unnumbered_list Graph>
+inline constexpr bool may_have_vertex_index<Graph> =
+    boost::lookup_one_property<typename Graph::vertex_property_type, boost::vertex_index_t>::found;
+
+} // namespace detail
+
+/// A graph whose vertices carry an interior `vertex_index`.
+///
+/// Requires: the indices are 0 to `num_vertices(g)` - 1, each once.
+template <class Graph>
+concept vertex_indexed_graph = detail::may_have_vertex_index<Graph> &&
+    requires(const Graph& g, vertex_t<Graph> v) {
+    { get(boost::vertex_index, g, v) } -> std::convertible_to<std::size_t>;
+};
+
+/// What the algorithms over operators ask of a graph.
+template <class Graph>
+concept operator_graph_like =
+    vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
+
+/// Put `static_assert(explain_operator_graph<mine>());` beside a graph that is refused.
+template <class Graph>
+consteval bool explain_operator_graph() {
+    static_assert(vertex_list_graph<Graph>, "graph of operators: model Boost's VertexListGraph "
+                                            "(`vertices(g)`, `num_vertices(g)`)");
+    static_assert(incidence_graph<Graph>, "graph of operators: model Boost's IncidenceGraph "
+                                          "(`out_edges(v, g)`, `source(e, g)`, `target(e, g)`)");
+    static_assert(bidirectional_graph<Graph> || !incidence_graph<Graph>,
+                  "graph of operators: add `in_edges(v, g)`; an adjacency_list has it with "
+                  "`boost::bidirectionalS`");
+    static_assert(vertex_indexed_graph<Graph>,
+                  "graph of operators: add a `vertex_index` from 0; an adjacency_list has it with "
+                  "`boost::vecS` for vertices, or as a property of these");
+    return true; // else it was said
+}
+
+/// Text that does not go away with the expression that gave it: a view, a pointer, a reference, but
+/// no string by value.
+template <class T>
+concept lasting_text = std::convertible_to<T, std::string_view> &&
+    (std::is_lvalue_reference_v<T> || std::is_trivially_copyable_v<T>);
+
+/// A Boost property map that yields text, which outlives the call.
+template <class Map, class Key>
+concept text_map = requires(const Map& map, const Key& key) {
+    { get(map, key) } -> lasting_text;
+};
+
+/// The position of a vertex in [0, n).
+template <vertex_indexed_graph Graph>
+[[nodiscard]] std::size_t index_of(const Graph& graph, vertex_t<Graph> v) {
+    return static_cast<std::size_t>(get(boost::vertex_index, graph, v));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_CONCEPTS_HPP
 
 // <stemma/core/topological_order.hpp>
 #ifndef STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
@@ -2061,9 +1032,9 @@ concept steered_operators = operator_view<Ops> &&
 
 #endif // STEMMA_MODEL_OPERATOR_VIEW_HPP
 
-// <stemma/detail/aligned_nodes.hpp>
-#ifndef STEMMA_DETAIL_ALIGNED_NODES_HPP
-#define STEMMA_DETAIL_ALIGNED_NODES_HPP
+// <stemma/align/detail/aligned_nodes.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 
 namespace stemma::detail {
 
@@ -2327,205 +1298,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_ALIGNED_NODES_HPP
+#endif // STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 
-// <stemma/model/captured_operations.hpp>
-#ifndef STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
-#define STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
-
-namespace stemma {
-
-/// Operations that a front end saw, in the order in which they ran, with the module that ran each
-/// and what it read.
-///
-/// An operation may have several names: the call as the user wrote it
-/// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
-class captured_operations {
-public:
-    /// What is known of one operation, besides its names.
-    struct operation {
-        id module = no_id;   ///< as the caller numbers modules
-        id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
-        bool exact = true;   ///< else: that module or one below it
-        bool varies = false; ///< reads what is not the same at every run: an input of the model, or
-                             ///< what came of one
-        bool optional = false; ///< may leave nothing in the model, whatever its name
-    };
-
-    /// A parameter that an operation reads, by name, with its shape where that is known.
-    struct parameter {
-        id name = no_id;                 ///< in `parameter_names()`
-        std::vector<std::int64_t> shape; ///< empty where unknown; an unknown extent is negative
-    };
-
-    /// Adds an operation and returns its number. What follows belongs to it, until the next one.
-    id add(const operation& made, std::string_view name) {
-        const auto number = static_cast<id>(operations_.size());
-        operations_.push_back({made, names_begin(), static_cast<id>(parameters_.size()),
-                               static_cast<id>(sources_.size())});
-        add_name(name);
-        return number;
-    }
-
-    /// Adds a further name to the operation added last.
-    void add_name(std::string_view name) { operation_names_.push_back(names_.intern(name)); }
-
-    /// The operation added last reads a parameter.
-    void add_parameter(std::string_view name, std::span<const std::int64_t> shape) {
-        parameters_.push_back({parameter_names_.intern(name), {shape.begin(), shape.end()}});
-    }
-
-    /// The operation added last reads what an earlier one made.
-    /// Requires: `earlier` is below its number.
-    void add_source(id earlier) {
-        sources_.push_back(earlier);
-        operations_.back().made.varies |= operations_[earlier].made.varies;
-    }
-
-    /// The operation added last reads something that no operation made and that is no parameter.
-    void add_input() { operations_.back().made.varies = true; }
-
-    /// Something that makes the capture less believable, in words.
-    void add_fault(std::string text) { faults_.push_back(std::move(text)); }
-
-    /// Returns: how many operations were added; they are numbered from 0 in this order.
-    [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
-
-    /// Whether no operation was added.
-    [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
-
-    /// Requires: `i` is below `size()`. Valid until the next `add`.
-    [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
-
-    /// To change what was said of an operation when it was added.
-    [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
-
-    /// Returns: ids in `names()`, in the order in which they were added; the first is the one that
-    /// `add` got. Valid until a name is added.
-    [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
-        return slice(operation_names_, operations_[i].first_name,
-                     i + 1 < size() ? operations_[i + 1].first_name : no_id);
-    }
-
-    /// Returns: what the operation reads, as added; valid until a parameter is added.
-    [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
-        return slice(parameters_, operations_[i].first_parameter,
-                     i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
-    }
-
-    /// Returns: numbers of earlier operations, as added; valid until a source is added.
-    [[nodiscard]] std::span<const id> sources_of(id i) const noexcept {
-        return slice(sources_, operations_[i].first_source,
-                     i + 1 < size() ? operations_[i + 1].first_source : no_id);
-    }
-
-    /// The distinct names of operations and of parameters.
-    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
-
-    /// The distinct names of parameters.
-    [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
-
-    /// Sentences in the order in which they were added; valid until the next one is.
-    [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
-
-private:
-    struct entry {
-        operation made;
-        id first_name = 0;
-        id first_parameter = 0;
-        id first_source = 0;
-    };
-
-    [[nodiscard]] id names_begin() const noexcept {
-        return static_cast<id>(operation_names_.size());
-    }
-
-    template <class T>
-    [[nodiscard]] static std::span<const T> slice(const std::vector<T>& all, id first, id last) {
-        const auto end = last == no_id ? all.size() : last;
-        return std::span(all).subspan(first, end - first);
-    }
-
-    std::vector<entry> operations_;
-    std::vector<id> operation_names_;
-    std::vector<parameter> parameters_;
-    std::vector<id> sources_;
-    string_pool names_;
-    string_pool parameter_names_;
-    std::vector<std::string> faults_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
-
-// <stemma/detail/fused_operators.hpp>
-#ifndef STEMMA_DETAIL_FUSED_OPERATORS_HPP
-#define STEMMA_DETAIL_FUSED_OPERATORS_HPP
-
-namespace stemma::detail {
-
-/// What runtimes make one operator of, one group on a line: `types = operators that lead |
-/// operators that are fused in`.
-///
-/// The first compute what the fused operator is there for; the others may be part of it. A type of
-/// a domain whose operators have names of the standard's is written behind that, as `domain::Type`.
-inline constexpr std::string_view fused_operators = R"(
-FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = Conv | Add Sum Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid
-NhwcConv QLinearConv ConvInteger NhwcQLinearConv = Conv
-QLinearConvTranspose ConvTransposeWithDynamicPads = ConvTranspose
-com.microsoft.nchwc::MaxPool com.ms.internal.nhwc::MaxPool NhwcMaxPool = MaxPool
-com.microsoft.nchwc::AveragePool QLinearAveragePool = AveragePool
-com.microsoft.nchwc::GlobalAveragePool QLinearGlobalAveragePool = GlobalAveragePool
-com.microsoft.nchwc::GlobalMaxPool = GlobalMaxPool
-com.microsoft.nchwc::Upsample = Resize Upsample
-FusedMatMul TransposeMatMul = MatMul | Transpose Mul Div
-FusedMatMulActivation = MatMul | Transpose Mul Div Add Relu Sigmoid Tanh LeakyRelu Clip
-FusedGemm GemmFastGelu = Gemm MatMul | Relu Sigmoid Tanh LeakyRelu Elu Selu Softplus Softsign HardSigmoid Gelu Erf
-GemmFloat8 QGemm MatMulNBits MatMulBnb4 MatMulFpQ4 QLinearMatMul MatMulInteger MatMulIntegerToFloat MatMulInteger16 DynamicQuantizeMatMul = MatMul Gemm | Add
-BiasGelu BiasSplitGelu = Gelu Erf | Add Mul Split
-FastGelu = Gelu Tanh | Add
-QuickGelu = Sigmoid Swish | Mul
-BiasAdd = Add
-BiasDropout BitmaskBiasDropout = Dropout | Add
-BiasSoftmax = Softmax | Add
-SkipLayerNormalization = LayerNormalization ReduceMean | Add
-SkipSimplifiedLayerNormalization SkipRMSNormalization = SimplifiedLayerNormalization RMSNormalization ReduceMean | Add
-EmbedLayerNormalization QEmbedLayerNormalization = LayerNormalization ReduceMean | Gather Add
-SkipGroupNorm GroupNorm = GroupNormalization InstanceNormalization | Add Sigmoid Mul
-Attention QAttention QOrderedAttention LongformerAttention PackedAttention DecoderAttention = Softmax | MatMul Gemm Add Mul Div Sub Sqrt Transpose Reshape Split Slice Squeeze Unsqueeze Where Concat Expand Cast Trilu
-MultiHeadAttention PackedMultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention GroupQueryAttention SparseAttention PagedAttention MultiScaleDeformableAttention = Softmax | MatMul Add Mul Div Sub Sqrt Transpose Reshape Where Concat Expand Cast Trilu
-RelativePositionBias GatedRelativePositionBias = Gather | MatMul Add Mul Sub Where Log Min Abs Less Cast Sigmoid Transpose Reshape
-RotaryEmbedding GemmaRotaryEmbedding = Mul | Add Sub Neg Slice Split Concat Cos Sin Gather Unsqueeze
-QMoE MoE = MatMul | Gemm TopK Softmax Relu Gelu Sigmoid Mul Add
-QLinearAdd = Add
-QLinearMul = Mul
-QLinearSigmoid = Sigmoid
-QLinearLeakyRelu = LeakyRelu
-QLinearSoftmax = Softmax
-QLinearConcat = Concat
-QLinearWhere = Where
-QLinearReduceMean = ReduceMean
-DynamicQuantizeLSTM = LSTM
-ReorderInput ReorderOutput = Transpose
-)";
-
-/// Whether a fused operator of a type always holds one of a module beside that whose parameters it
-/// reads: an activation, or the addition in front of a normalization.
-[[nodiscard]] constexpr bool joins_neighbour(std::string_view type) noexcept {
-    constexpr std::array<std::string_view, 6> types{
-        "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
-        "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
-    return std::find(types.begin(), types.end(), type) != types.end();
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_FUSED_OPERATORS_HPP
-
-// <stemma/detail/torch_operators.hpp>
-#ifndef STEMMA_DETAIL_TORCH_OPERATORS_HPP
-#define STEMMA_DETAIL_TORCH_OPERATORS_HPP
+// <stemma/align/detail/torch_operators.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP
+#define STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP
 
 namespace stemma::detail {
 
@@ -2716,11 +1493,75 @@ meshgrid = Expand Reshape | Shape Concat Unsqueeze
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_TORCH_OPERATORS_HPP
+#endif // STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP
 
-// <stemma/policy/category.hpp>
-#ifndef STEMMA_POLICY_CATEGORY_HPP
-#define STEMMA_POLICY_CATEGORY_HPP
+// <stemma/align/fused_operators.hpp>
+#ifndef STEMMA_ALIGN_FUSED_OPERATORS_HPP
+#define STEMMA_ALIGN_FUSED_OPERATORS_HPP
+
+namespace stemma::detail {
+
+/// What runtimes make one operator of, one group on a line: `types = operators that lead |
+/// operators that are fused in`.
+///
+/// The first compute what the fused operator is there for; the others may be part of it. A type of
+/// a domain whose operators have names of the standard's is written behind that, as `domain::Type`.
+inline constexpr std::string_view fused_operators = R"(
+FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = Conv | Add Sum Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid
+NhwcConv QLinearConv ConvInteger NhwcQLinearConv = Conv
+QLinearConvTranspose ConvTransposeWithDynamicPads = ConvTranspose
+com.microsoft.nchwc::MaxPool com.ms.internal.nhwc::MaxPool NhwcMaxPool = MaxPool
+com.microsoft.nchwc::AveragePool QLinearAveragePool = AveragePool
+com.microsoft.nchwc::GlobalAveragePool QLinearGlobalAveragePool = GlobalAveragePool
+com.microsoft.nchwc::GlobalMaxPool = GlobalMaxPool
+com.microsoft.nchwc::Upsample = Resize Upsample
+FusedMatMul TransposeMatMul = MatMul | Transpose Mul Div
+FusedMatMulActivation = MatMul | Transpose Mul Div Add Relu Sigmoid Tanh LeakyRelu Clip
+FusedGemm GemmFastGelu = Gemm MatMul | Relu Sigmoid Tanh LeakyRelu Elu Selu Softplus Softsign HardSigmoid Gelu Erf
+GemmFloat8 QGemm MatMulNBits MatMulBnb4 MatMulFpQ4 QLinearMatMul MatMulInteger MatMulIntegerToFloat MatMulInteger16 DynamicQuantizeMatMul = MatMul Gemm | Add
+BiasGelu BiasSplitGelu = Gelu Erf | Add Mul Split
+FastGelu = Gelu Tanh | Add
+QuickGelu = Sigmoid Swish | Mul
+BiasAdd = Add
+BiasDropout BitmaskBiasDropout = Dropout | Add
+BiasSoftmax = Softmax | Add
+SkipLayerNormalization = LayerNormalization ReduceMean | Add
+SkipSimplifiedLayerNormalization SkipRMSNormalization = SimplifiedLayerNormalization RMSNormalization ReduceMean | Add
+EmbedLayerNormalization QEmbedLayerNormalization = LayerNormalization ReduceMean | Gather Add
+SkipGroupNorm GroupNorm = GroupNormalization InstanceNormalization | Add Sigmoid Mul
+Attention QAttention QOrderedAttention LongformerAttention PackedAttention DecoderAttention = Softmax | MatMul Gemm Add Mul Div Sub Sqrt Transpose Reshape Split Slice Squeeze Unsqueeze Where Concat Expand Cast Trilu
+MultiHeadAttention PackedMultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention GroupQueryAttention SparseAttention PagedAttention MultiScaleDeformableAttention = Softmax | MatMul Add Mul Div Sub Sqrt Transpose Reshape Where Concat Expand Cast Trilu
+RelativePositionBias GatedRelativePositionBias = Gather | MatMul Add Mul Sub Where Log Min Abs Less Cast Sigmoid Transpose Reshape
+RotaryEmbedding GemmaRotaryEmbedding = Mul | Add Sub Neg Slice Split Concat Cos Sin Gather Unsqueeze
+QMoE MoE = MatMul | Gemm TopK Softmax Relu Gelu Sigmoid Mul Add
+QLinearAdd = Add
+QLinearMul = Mul
+QLinearSigmoid = Sigmoid
+QLinearLeakyRelu = LeakyRelu
+QLinearSoftmax = Softmax
+QLinearConcat = Concat
+QLinearWhere = Where
+QLinearReduceMean = ReduceMean
+DynamicQuantizeLSTM = LSTM
+ReorderInput ReorderOutput = Transpose
+)";
+
+/// Whether a fused operator of a type always holds one of a module beside that whose parameters it
+/// reads: an activation, or the addition in front of a normalization.
+[[nodiscard]] constexpr bool joins_neighbour(std::string_view type) noexcept {
+    constexpr std::array<std::string_view, 6> types{
+        "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
+        "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_FUSED_OPERATORS_HPP
+
+// <stemma/core/category.hpp>
+#ifndef STEMMA_CORE_CATEGORY_HPP
+#define STEMMA_CORE_CATEGORY_HPP
 
 namespace stemma {
 
@@ -2763,11 +1604,11 @@ concept policy_for = policy<P> && std::same_as<typename P::policy_category, Cate
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_CATEGORY_HPP
+#endif // STEMMA_CORE_CATEGORY_HPP
 
-// <stemma/policy/lexicon.hpp>
-#ifndef STEMMA_POLICY_LEXICON_HPP
-#define STEMMA_POLICY_LEXICON_HPP
+// <stemma/align/lexicon.hpp>
+#ifndef STEMMA_ALIGN_LEXICON_HPP
+#define STEMMA_ALIGN_LEXICON_HPP
 
 namespace stemma {
 
@@ -3100,11 +1941,11 @@ consteval bool explain_lexicon_policy() {
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_LEXICON_HPP
+#endif // STEMMA_ALIGN_LEXICON_HPP
 
-// <stemma/detail/aligned_items.hpp>
-#ifndef STEMMA_DETAIL_ALIGNED_ITEMS_HPP
-#define STEMMA_DETAIL_ALIGNED_ITEMS_HPP
+// <stemma/align/detail/aligned_items.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
 
 namespace stemma::detail {
 
@@ -3253,11 +2094,11 @@ template <class Lexicon>
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_ALIGNED_ITEMS_HPP
+#endif // STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
 
-// <stemma/core/log_sum.hpp>
-#ifndef STEMMA_CORE_LOG_SUM_HPP
-#define STEMMA_CORE_LOG_SUM_HPP
+// <stemma/align/detail/log_sum.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
+#define STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 
 namespace stemma {
 
@@ -3270,11 +2111,11 @@ namespace stemma {
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_LOG_SUM_HPP
+#endif // STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 
-// <stemma/detail/alignment_lattice.hpp>
-#ifndef STEMMA_DETAIL_ALIGNMENT_LATTICE_HPP
-#define STEMMA_DETAIL_ALIGNMENT_LATTICE_HPP
+// <stemma/align/detail/alignment_lattice.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP
 
 namespace stemma::detail {
 
@@ -3656,11 +2497,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_ALIGNMENT_LATTICE_HPP
+#endif // STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP
 
-// <stemma/detail/follow_readers.hpp>
-#ifndef STEMMA_DETAIL_FOLLOW_READERS_HPP
-#define STEMMA_DETAIL_FOLLOW_READERS_HPP
+// <stemma/align/detail/follow_readers.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
+#define STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
 
 namespace stemma::detail {
 
@@ -3709,11 +2550,11 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_FOLLOW_READERS_HPP
+#endif // STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
 
-// <stemma/core/dotted_path.hpp>
-#ifndef STEMMA_CORE_DOTTED_PATH_HPP
-#define STEMMA_CORE_DOTTED_PATH_HPP
+// <stemma/core/detail/dotted_path.hpp>
+#ifndef STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
+#define STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
 namespace stemma {
 
@@ -3736,11 +2577,11 @@ namespace detail {
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_DOTTED_PATH_HPP
+#endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
-// <stemma/core/json_text.hpp>
-#ifndef STEMMA_CORE_JSON_TEXT_HPP
-#define STEMMA_CORE_JSON_TEXT_HPP
+// <stemma/io/json_text.hpp>
+#ifndef STEMMA_IO_JSON_TEXT_HPP
+#define STEMMA_IO_JSON_TEXT_HPP
 
 namespace stemma {
 
@@ -3853,11 +2694,11 @@ inline void append_json_string(std::string_view text, std::string& out) {
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_JSON_TEXT_HPP
+#endif // STEMMA_IO_JSON_TEXT_HPP
 
-// <stemma/core/path_trail.hpp>
-#ifndef STEMMA_CORE_PATH_TRAIL_HPP
-#define STEMMA_CORE_PATH_TRAIL_HPP
+// <stemma/core/detail/path_trail.hpp>
+#ifndef STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
+#define STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 
 namespace stemma {
 
@@ -3919,7 +2760,310 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_PATH_TRAIL_HPP
+#endif // STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
+
+// <stemma/core/detail/id_ranges.hpp>
+#ifndef STEMMA_CORE_DETAIL_ID_RANGES_HPP
+#define STEMMA_CORE_DETAIL_ID_RANGES_HPP
+
+// Of range-v3 just what makes a range one of its views: it costs a compiler nothing.
+
+namespace stemma {
+
+namespace detail {
+
+/// A random access iterator over ids that follow each other.
+class id_iterator {
+public:
+    using value_type = id;
+    using difference_type = std::ptrdiff_t;
+    using reference = id;
+    using pointer = void;
+    using iterator_category = std::input_iterator_tag; // as it gives no reference
+    using iterator_concept = std::random_access_iterator_tag;
+
+    id_iterator() = default;
+
+    /// At an id.
+    explicit id_iterator(id at) : at_(at) {}
+
+    [[nodiscard]] id operator*() const noexcept { return at_; }
+    [[nodiscard]] id operator[](difference_type n) const noexcept { return *(*this + n); }
+    id_iterator& operator++() noexcept {
+        ++at_;
+        return *this;
+    }
+    id_iterator operator++(int) noexcept { return id_iterator(at_++); }
+    id_iterator& operator--() noexcept {
+        --at_;
+        return *this;
+    }
+    id_iterator operator--(int) noexcept { return id_iterator(at_--); }
+    id_iterator& operator+=(difference_type n) noexcept {
+        at_ = static_cast<id>(at_ + n);
+        return *this;
+    }
+    id_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
+    friend id_iterator operator+(id_iterator i, difference_type n) noexcept { return i += n; }
+    friend id_iterator operator+(difference_type n, id_iterator i) noexcept { return i += n; }
+    friend id_iterator operator-(id_iterator i, difference_type n) noexcept { return i -= n; }
+    friend difference_type operator-(id_iterator a, id_iterator b) noexcept {
+        return difference_type{a.at_} - difference_type{b.at_};
+    }
+    friend auto operator<=>(id_iterator, id_iterator) = default;
+
+private:
+    id at_ = 0;
+};
+
+/// A forward iterator that finds behind each id the next one in a table.
+class linked_id_iterator {
+public:
+    using value_type = id;
+    using difference_type = std::ptrdiff_t;
+    using reference = id;
+    using pointer = void;
+    using iterator_category = std::input_iterator_tag; // as it gives no reference
+    using iterator_concept = std::forward_iterator_tag;
+
+    linked_id_iterator() = default;
+
+    /// At an id. Requires: `next` is by id, and outlives the iterator.
+    linked_id_iterator(const id* next, id at) : next_(next), at_(at) {}
+
+    [[nodiscard]] id operator*() const noexcept { return at_; }
+    linked_id_iterator& operator++() noexcept {
+        at_ = next_[at_];
+        return *this;
+    }
+    linked_id_iterator operator++(int) noexcept {
+        const auto before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const linked_id_iterator& a, const linked_id_iterator& b) noexcept {
+        return a.at_ == b.at_;
+    }
+
+private:
+    const id* next_ = nullptr;
+    id at_ = 0;
+};
+
+} // namespace detail
+
+/// Ids from one iterator to another: a view for range-v3 and for the standard library.
+///
+/// Requires: what the iterators read outlives it.
+template <class Iterator>
+class id_range : public ranges::view_base, public std::ranges::view_base {
+public:
+    id_range() = default;
+
+    /// The ids from `first` on, without that at `last`.
+    id_range(Iterator first, Iterator last) : first_(first), last_(last) {}
+
+    /// Returns: at the first id.
+    [[nodiscard]] Iterator begin() const noexcept { return first_; }
+    /// Returns: behind the last id.
+    [[nodiscard]] Iterator end() const noexcept { return last_; }
+    /// Whether there is none.
+    [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
+
+    /// Returns: how many there are, where the iterators tell without walking.
+    [[nodiscard]] std::size_t size() const noexcept requires std::random_access_iterator<Iterator> {
+        return static_cast<std::size_t>(last_ - first_);
+    }
+
+private:
+    Iterator first_{};
+    Iterator last_{};
+};
+
+/// Ids that follow each other.
+using consecutive_ids = id_range<detail::id_iterator>;
+
+/// Ids of which a table says what follows each.
+using linked_ids = id_range<detail::linked_id_iterator>;
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_ID_RANGES_HPP
+
+// <stemma/core/tree_index.hpp>
+#ifndef STEMMA_CORE_TREE_INDEX_HPP
+#define STEMMA_CORE_TREE_INDEX_HPP
+
+namespace stemma {
+
+/// Answers questions about a rooted tree in constant time, for vertices named by preorder rank.
+///
+/// The root has rank 0, and a subtree is the ranks [r, end(r)). Lowest common ancestors follow
+/// Schieber and Vishkin, "On finding lowest common ancestors" (1988): linear space, no recursion.
+class tree_index {
+public:
+    tree_index() = default;
+
+    /// Requires: `parents[r] < r` for every rank but 0; a vertex's descendants follow it directly.
+    /// Complexity: O(n).
+    explicit tree_index(std::vector<id> parents) : parent_(std::move(parents)) {
+        STEMMA_ASSERT(!parent_.empty(), "a rooted tree has at least a root");
+        number_subtrees();
+        number_paths();
+    }
+
+    /// Returns: how many vertices there are; 0 only for a default-constructed index.
+    [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
+
+    /// Returns: `no_id` for the root.
+    [[nodiscard]] id parent(id r) const noexcept { return parent_[r]; }
+
+    /// Returns: one past the last rank of the subtree of `r`.
+    [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
+
+    /// The vertices one below `r`, in order; valid as long as the index, as are the other ranges.
+    [[nodiscard]] linked_ids children(id r) const noexcept {
+        return {{end_.data(), r + 1}, {end_.data(), end_[r]}};
+    }
+
+    /// The vertices above `r`, from its parent to the root.
+    [[nodiscard]] linked_ids ancestors(id r) const noexcept {
+        return {{parent_.data(), parent_[r]}, {parent_.data(), no_id}};
+    }
+
+    /// The vertices below `r`, however deep, in order.
+    [[nodiscard]] consecutive_ids descendants(id r) const noexcept {
+        return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
+    }
+
+    /// Returns: edges between the root and `r`.
+    [[nodiscard]] id depth(id r) const noexcept { return depth_[r]; }
+
+    /// Returns: whether `a` is `b` or above it.
+    [[nodiscard]] bool is_ancestor(id a, id b) const noexcept { return a <= b && b < end_[a]; }
+
+    /// Returns: whether one of the two is an ancestor of the other, or they are equal.
+    [[nodiscard]] bool are_related(id a, id b) const noexcept {
+        return is_ancestor(a, b) || is_ancestor(b, a);
+    }
+
+    /// Returns: the deepest vertex that is above or equal to both.
+    [[nodiscard]] id lca(id a, id b) const noexcept {
+        const auto low = std::min(a, b);
+        const auto high = std::max(a, b);
+        return high < end_[low] ? low : lca_of_unrelated(low, high);
+    }
+
+    /// Returns: the child of `above` on the way to `below`.
+    /// Requires: `above` is a proper ancestor of `below`.
+    /// Complexity: O(depth(below) - depth(above)).
+    [[nodiscard]] id child_towards(id above, id below) const noexcept {
+        STEMMA_ASSERT(above != below && is_ancestor(above, below), "not a proper ancestor");
+        while (parent_[below] != above) {
+            below = parent_[below];
+        }
+        return below;
+    }
+
+    /// Returns: the parent of each rank, `no_id` for the root; valid as long as the index.
+    [[nodiscard]] std::span<const id> parents() const noexcept { return parent_; }
+
+private:
+    void number_subtrees() {
+        const auto n = parent_.size();
+        parent_[0] = no_id;
+        end_.resize(n);
+        depth_.resize(n);
+        for (id r = 0; r < n; ++r) {
+            end_[r] = r + 1;
+            depth_[r] = r == 0 ? 0 : depth_[parent_[r]] + 1;
+        }
+        for (auto r = static_cast<id>(n) - 1; r > 0; --r) {
+            end_[parent_[r]] = std::max(end_[parent_[r]], end_[r]);
+        }
+    }
+
+    // inlabel: the vertices that share one form a path from some vertex (its head) downwards.
+    // ascendant: one bit for each such path between a vertex and the root.
+    void number_paths() {
+        const auto n = parent_.size();
+        inlabel_.resize(n);
+        ascendant_.resize(n);
+        head_.assign(n + 1, no_id);
+        for (id r = 0; r < n; ++r) {
+            const id first = r + 1;
+            const id last = end_[r];
+            const auto zeros = std::bit_width((first - 1) ^ last) - 1;
+            inlabel_[r] = last >> zeros << zeros;
+            const auto inherited = r == 0 ? 0 : ascendant_[parent_[r]];
+            ascendant_[r] = inherited | (inlabel_[r] & (~inlabel_[r] + 1));
+            if (head_[inlabel_[r]] == no_id) {
+                head_[inlabel_[r]] = r;
+            }
+        }
+    }
+
+    [[nodiscard]] id lca_of_unrelated(id a, id b) const noexcept {
+        const auto split = std::bit_floor(inlabel_[a] ^ inlabel_[b]);
+        const auto common = ascendant_[a] & ascendant_[b] & -split;
+        const auto below = (common & -common) - 1;
+        return std::min(climb(a, below), climb(b, below));
+    }
+
+    /// Returns: the lowest ancestor of `r` on a path that is not one of those in `below`.
+    [[nodiscard]] id climb(id r, id below) const noexcept {
+        const auto top = std::bit_floor(ascendant_[r] & below);
+        return top == 0 ? r : parent_[head_[(inlabel_[r] & -top) | top]];
+    }
+
+    std::vector<id> parent_;
+    std::vector<id> end_;
+    std::vector<id> depth_;
+    std::vector<id> inlabel_;
+    std::vector<id> ascendant_;
+    std::vector<id> head_;
+};
+
+/// A tree_index together with the way from a graph's vertices to ranks and back.
+template <incidence_graph Tree>
+struct indexed_tree {
+    tree_index index;                   ///< of the ranks
+    std::vector<vertex_t<Tree>> vertex; ///< by rank
+    std::vector<id> rank;               ///< by vertex index
+};
+
+/// Numbers a rooted tree in preorder; children stand in the order of `out_edges`.
+///
+/// Requires: every vertex is reached from `root` on exactly one path.
+/// Complexity: O(n), without recursion.
+template <incidence_graph Tree>
+    requires vertex_indexed_graph<Tree>
+[[nodiscard]] indexed_tree<Tree> index_tree(const Tree& tree, vertex_t<Tree> root) {
+    indexed_tree<Tree> result;
+    result.rank.assign(num_vertices(tree), no_id);
+    std::vector<id> parents;
+    std::vector<std::pair<vertex_t<Tree>, id>> open{{root, no_id}};
+    while (!open.empty()) {
+        const auto [v, parent] = open.back();
+        open.pop_back();
+        const auto rank = static_cast<id>(parents.size());
+        parents.push_back(parent);
+        result.vertex.push_back(v);
+        result.rank[index_of(tree, v)] = rank;
+        const auto first_child = static_cast<std::ptrdiff_t>(open.size());
+        for (auto [it, last] = out_edges(v, tree); it != last; ++it) {
+            open.emplace_back(target(*it, tree), rank);
+        }
+        std::reverse(open.begin() + first_child, open.end());
+    }
+    STEMMA_ASSERT(parents.size() == num_vertices(tree), "the graph is not a tree below `root`");
+    result.index = tree_index(std::move(parents));
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_TREE_INDEX_HPP
 
 // <stemma/model/module_tree.hpp>
 #ifndef STEMMA_MODEL_MODULE_TREE_HPP
@@ -4648,9 +3792,9 @@ private:
 
 #endif // STEMMA_MODEL_PARAMETER_SHAPES_HPP
 
-// <stemma/detail/parameter_scores.hpp>
-#ifndef STEMMA_DETAIL_PARAMETER_SCORES_HPP
-#define STEMMA_DETAIL_PARAMETER_SCORES_HPP
+// <stemma/align/detail/parameter_scores.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
+#define STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
 
 namespace stemma::detail {
 
@@ -4790,11 +3934,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_PARAMETER_SCORES_HPP
+#endif // STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
 
-// <stemma/detail/join_fused.hpp>
-#ifndef STEMMA_DETAIL_JOIN_FUSED_HPP
-#define STEMMA_DETAIL_JOIN_FUSED_HPP
+// <stemma/align/detail/join_fused.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
+#define STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
 
 namespace stemma::detail {
 
@@ -4886,11 +4030,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_JOIN_FUSED_HPP
+#endif // STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
 
-// <stemma/detail/aligner.hpp>
-#ifndef STEMMA_DETAIL_ALIGNER_HPP
-#define STEMMA_DETAIL_ALIGNER_HPP
+// <stemma/align/detail/aligner.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNER_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNER_HPP
 
 namespace stemma::detail {
 
@@ -5264,11 +4408,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_ALIGNER_HPP
+#endif // STEMMA_ALIGN_DETAIL_ALIGNER_HPP
 
-// <stemma/algorithm/align.hpp>
-#ifndef STEMMA_ALGORITHM_ALIGN_HPP
-#define STEMMA_ALGORITHM_ALIGN_HPP
+// <stemma/align/align.hpp>
+#ifndef STEMMA_ALIGN_ALIGN_HPP
+#define STEMMA_ALIGN_ALIGN_HPP
 
 namespace stemma {
 
@@ -5304,7 +4448,1708 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_ALIGN_HPP
+#endif // STEMMA_ALIGN_ALIGN_HPP
+
+// <stemma/error.hpp>
+#ifndef STEMMA_ERROR_HPP
+#define STEMMA_ERROR_HPP
+
+namespace stemma {
+
+/// Why an operation ended. The numbers are stable.
+enum class error_code {
+    cannot_read = 1,   ///< the file is missing, a folder, or not readable
+    malformed = 2,     ///< the bytes are not what the format says
+    contradiction = 3, ///< the input disagrees with itself
+    unsupported = 4,   ///< well-formed, but beyond a stated limit
+    cannot_write = 5,  ///< the output could not be written
+    too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
+    not_found = 7,     ///< what was asked for is not in the model
+    refused = 8,       ///< the request is understood, and declined with a reason
+    exists = 9,        ///< a file is there already, and may not be replaced
+};
+
+/// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
+class error : public std::runtime_error {
+public:
+    /// `file` and `place` may be empty: then only the reason is told.
+    error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
+        : std::runtime_error(join(file, place, reason)), code_(code) {}
+
+    /// For programs: the number stays when the words of `what()` change.
+    [[nodiscard]] error_code code() const noexcept { return code_; }
+
+private:
+    static std::string join(std::string_view file, std::string_view place,
+                            std::string_view reason) {
+        std::string text;
+        for (auto part : {file, place}) {
+            if (!part.empty()) {
+                text.append(part).append(": ");
+            }
+        }
+        return text.append(reason);
+    }
+
+    error_code code_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ERROR_HPP
+
+// <stemma/io/detail/json_part.hpp>
+#ifndef STEMMA_IO_DETAIL_JSON_PART_HPP
+#define STEMMA_IO_DETAIL_JSON_PART_HPP
+
+namespace stemma {
+
+namespace detail {
+
+enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
+
+/// A value, and its key where it is a member of an object. The values inside follow it.
+struct json_node {
+    json_kind kind = json_kind::null;
+    std::size_t key = 0; // begins there in the texts
+    std::size_t key_size = 0;
+    std::uint64_t content = 0; // number, begin in the texts, or how many values are directly inside
+    std::size_t size = 1;      // of a text in bytes, of all else in nodes
+
+    /// Returns: how many nodes on the next value stands that is not inside of this one.
+    [[nodiscard]] std::size_t step() const noexcept { return kind == json_kind::text ? 1 : size; }
+};
+
+} // namespace detail
+
+/// A view of one value of a JSON document, or of none, which is what an index or a key gives that
+/// leads nowhere. Valid until the `json_value` that holds it changes.
+class json_part {
+    using kind = detail::json_kind;
+
+public:
+    /// The elements of an array, for loops over it.
+    class iterator {
+    public:
+        /// Stands at a node, or behind the last one.
+        iterator(const detail::json_node* at, const char* texts) : at_(at), texts_(texts) {}
+
+        /// The element. Requires: it is not the end.
+        [[nodiscard]] json_part operator*() const noexcept { return {at_, texts_}; }
+        /// To the next element, behind all that is inside of this one.
+        iterator& operator++() noexcept {
+            at_ += at_->step();
+            return *this;
+        }
+        /// Whether both stand at one place of one array.
+        [[nodiscard]] bool operator==(const iterator& other) const noexcept {
+            return at_ == other.at_;
+        }
+
+    private:
+        const detail::json_node* at_;
+        const char* texts_;
+    };
+
+    /// No value.
+    json_part() = default;
+
+    /// The value of a node, the texts of which begin at `texts`.
+    json_part(const detail::json_node* node, const char* texts) : node_(node), texts_(texts) {}
+
+    /// Whether there is a value, be it null.
+    [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
+
+    /// Whether it is null, which is a value.
+    [[nodiscard]] bool is_null() const noexcept { return is(kind::null); }
+    /// Whether it is true or false.
+    [[nodiscard]] bool is_boolean() const noexcept { return is(kind::boolean); }
+    /// Whether it is a string.
+    [[nodiscard]] bool is_text() const noexcept { return is(kind::text); }
+    /// Whether it has elements, be they none.
+    [[nodiscard]] bool is_array() const noexcept { return is(kind::array); }
+    /// Whether it has members, be they none.
+    [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
+
+    /// Whether it is a list of texts. Complexity: O(length).
+    [[nodiscard]] bool is_texts() const noexcept {
+        if (!is_array()) {
+            return false;
+        }
+        for (const auto element : *this) {
+            if (!element.is_text()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Whether it is a number without a fraction that `Number` can hold.
+    template <std::integral Number>
+    [[nodiscard]] bool is_number() const noexcept {
+        return is(kind::natural) ? std::in_range<Number>(node_->content)
+                                 : is(kind::negative) && std::in_range<Number>(negative());
+    }
+
+    /// Throws: `std::invalid_argument` when it is no boolean.
+    [[nodiscard]] bool boolean() const {
+        check(is_boolean(), "a boolean");
+        return node_->content != 0;
+    }
+
+    /// Throws: `std::invalid_argument` when it is no text.
+    [[nodiscard]] std::string_view text() const {
+        check(is_text(), "a text");
+        return {texts_ + node_->content, node_->size};
+    }
+
+    /// Throws: `std::invalid_argument` unless `is_number<Number>()`.
+    template <std::integral Number>
+    [[nodiscard]] Number number() const {
+        check(is_number<Number>(), "a number");
+        return is(kind::natural) ? static_cast<Number>(node_->content)
+                                 : static_cast<Number>(negative());
+    }
+
+    /// Returns: how many values an array or object holds, 0 for all else.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return is_array() || is_object() ? static_cast<std::size_t>(node_->content) : 0;
+    }
+
+    /// Returns: element `i` of an array, or none. Complexity: O(i).
+    [[nodiscard]] json_part operator[](std::size_t i) const noexcept {
+        if (!is_array() || i >= size()) {
+            return {};
+        }
+        iterator element(node_ + 1, texts_);
+        while (i-- > 0) {
+            ++element;
+        }
+        return *element;
+    }
+
+    /// Returns: the member of an object, the last of several of one key, or none.
+    /// Complexity: O(members), so no table of them needs to be made.
+    [[nodiscard]] json_part operator[](std::string_view key) const noexcept {
+        const detail::json_node* found = nullptr;
+        const auto* member = is_object() ? node_ + 1 : nullptr;
+        for (auto left = member == nullptr ? 0 : size(); left-- > 0; member += member->step()) {
+            if (std::string_view(texts_ + member->key, member->key_size) == key) {
+                found = member;
+            }
+        }
+        return {found, texts_};
+    }
+
+    /// Throws: `std::invalid_argument` when it is no array.
+    [[nodiscard]] iterator begin() const {
+        check(is_array(), "a list");
+        return {node_ + 1, texts_};
+    }
+
+    /// Requires: an array.
+    [[nodiscard]] iterator end() const noexcept { return {node_ + node_->size, texts_}; }
+
+    /// Throws: `std::invalid_argument` when it is no list of texts. Complexity: O(length).
+    [[nodiscard]] std::vector<std::string> texts() const {
+        std::vector<std::string> result;
+        for (const auto element : *this) {
+            result.emplace_back(element.text());
+        }
+        return result;
+    }
+
+    /// Throws: `std::invalid_argument` when it is no list of such numbers. Complexity: O(length).
+    template <std::integral Number>
+    [[nodiscard]] std::vector<Number> numbers() const {
+        std::vector<Number> result;
+        for (const auto element : *this) {
+            result.push_back(element.number<Number>());
+        }
+        return result;
+    }
+
+    /// Whether it is this text.
+    friend bool operator==(const json_part& part, std::string_view text) {
+        return part.is_text() && part.text() == text;
+    }
+
+private:
+    friend class json_value;
+
+    [[nodiscard]] bool is(kind wanted) const noexcept {
+        return node_ != nullptr && node_->kind == wanted;
+    }
+
+    [[nodiscard]] std::size_t steps() const noexcept {
+        return node_ == nullptr ? 0 : node_->step();
+    }
+
+    [[nodiscard]] std::int64_t negative() const noexcept {
+        return static_cast<std::int64_t>(node_->content);
+    }
+
+    static void check(bool right, const char* wanted) {
+        if (!right) {
+            STEMMA_THROW(std::invalid_argument(std::string("something else stands where ") +
+                                               wanted + " belongs"));
+        }
+    }
+
+    const detail::json_node* node_ = nullptr;
+    const char* texts_ = nullptr;
+};
+
+/// Holds a JSON value, made from the events of a parser in their order.
+///
+/// Two arrays for all of it, which are used again for the next value: nlohmann's values allocate
+/// for every name and text, and take longer to make than to parse.
+class json_value {
+    using kind = detail::json_kind;
+
+public:
+    /// Without a value.
+    json_value() = default;
+
+    /// Keeps what `part` sees. Complexity: O(size of that).
+    explicit json_value(const json_part& part) : nodes_(part.node_, part.node_ + part.steps()) {
+        for (auto& node : nodes_) {
+            node.key = keep({part.texts_ + node.key, node.key_size});
+            if (node.kind == kind::text) {
+                node.content = keep({part.texts_ + node.content, node.size});
+            }
+        }
+    }
+
+    /// Returns: a view of it all, of none before anything was added.
+    [[nodiscard]] json_part part() const noexcept {
+        return nodes_.empty() ? json_part() : json_part(nodes_.data(), texts_.data());
+    }
+
+    /// Forgets the value, and keeps the room.
+    void clear() noexcept {
+        nodes_.clear();
+        texts_.clear();
+    }
+
+    /// Whether every array and object that was begun has come to its end.
+    [[nodiscard]] bool is_whole() const noexcept { return open_.empty(); }
+
+    /// The key of what is added next.
+    void key(std::string_view name) {
+        key_ = keep(name);
+        key_size_ = name.size();
+    }
+
+    /// Adds null.
+    void null() { add(kind::null); }
+    /// Adds true or false.
+    void boolean(bool value) { add(kind::boolean).content = value ? 1 : 0; }
+
+    /// Adds a copy of a text.
+    void text(std::string_view value) {
+        auto& node = add(kind::text);
+        node.content = keep(value);
+        node.size = value.size();
+    }
+
+    /// A number that is below zero.
+    void negative(std::int64_t value) {
+        add(kind::negative).content = static_cast<std::uint64_t>(value);
+    }
+
+    /// A number that is not.
+    void natural(std::uint64_t value) { add(kind::natural).content = value; }
+
+    /// A number with a fraction, or one that is too large for the others. Its value is not kept,
+    /// as nothing that is read has one.
+    void real() { add(kind::real); }
+
+    /// What is added up to the matching `end` is inside.
+    void begin_array() { begin(kind::array); }
+
+    /// As `begin_array`, each value behind its key.
+    void begin_object() { begin(kind::object); }
+
+    /// Of the array or object that was begun last.
+    void end() {
+        nodes_[open_.back()].size = nodes_.size() - open_.back();
+        open_.pop_back();
+    }
+
+private:
+    detail::json_node& add(kind added) {
+        if (!open_.empty()) {
+            ++nodes_[open_.back()].content;
+        }
+        return nodes_.emplace_back(
+            detail::json_node{added, key_, std::exchange(key_size_, 0), 0, 1});
+    }
+
+    void begin(kind added) {
+        add(added);
+        open_.push_back(nodes_.size() - 1);
+    }
+
+    [[nodiscard]] std::size_t keep(std::string_view text) {
+        texts_.append(text);
+        return texts_.size() - text.size();
+    }
+
+    std::vector<std::size_t> open_; // arrays and objects that have not ended
+    std::size_t key_ = 0;
+    std::size_t key_size_ = 0;
+    std::vector<detail::json_node> nodes_;
+    std::string texts_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_DETAIL_JSON_PART_HPP
+
+// <stemma/capture/detail/captured_json.hpp>
+#ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
+#define STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
+
+namespace stemma {
+
+/// One object of a capture, and what to say when it is not as it should be.
+class captured_json {
+public:
+    /// Throws: `error` of `error_code::malformed` when the part is no object.
+    captured_json(json_part object, std::string_view file, std::string_view what,
+                  std::size_t number)
+        : object_(object), file_(file), what_(what), number_(number) {
+        if (!object_.is_object()) {
+            fail("is no object");
+        }
+    }
+
+    /// Whether the object has a key, be it null.
+    [[nodiscard]] bool has(std::string_view key) const { return bool(object_[key]); }
+
+    /// Whether the object has a text under a key.
+    [[nodiscard]] bool is_text(std::string_view key) const { return object_[key].is_text(); }
+
+    /// Throws: when it is missing or no text.
+    [[nodiscard]] std::string text(std::string_view key) const {
+        const auto found = object_[key];
+        if (!found.is_text()) {
+            fail("lacks the text '" + std::string(key) + "'");
+        }
+        return std::string(found.text());
+    }
+
+    /// Returns: `no_id` when it is missing, null or out of range.
+    [[nodiscard]] id number(std::string_view key) const {
+        const auto found = object_[key];
+        return found.is_number<id>() ? found.number<id>() : no_id;
+    }
+
+    /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    /// Complexity: O(length of the list).
+    [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
+        const auto found = object_[key];
+        if (!found || found.is_null()) {
+            return {};
+        }
+        if (!found.is_array()) {
+            fail("has something else than a list as '" + std::string(key) + "'");
+        }
+        if (!found.is_texts()) {
+            fail("has something else than texts in '" + std::string(key) + "'");
+        }
+        return found.texts();
+    }
+
+    /// Returns: the shapes in a list, that of what has none being empty.
+    /// Complexity: O(length of the list).
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
+        std::vector<std::vector<std::int64_t>> result;
+        const auto found = object_[key];
+        if (found.is_array()) {
+            for (const auto shape : found) {
+                result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
+            }
+        }
+        return result;
+    }
+
+    /// Throws: always, `error` of `error_code::malformed` that names file, part and number.
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_,
+                           std::string(what_) + " " + std::to_string(number_), reason));
+    }
+
+private:
+    /// What is no number is -1.
+    [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
+        std::vector<std::int64_t> result;
+        for (const auto extent : shape) {
+            const bool known = extent.is_number<std::int64_t>();
+            result.push_back(known ? extent.number<std::int64_t>() : -1);
+        }
+        return result;
+    }
+
+    json_part object_;
+    std::string_view file_;
+    std::string_view what_;
+    std::size_t number_;
+};
+
+/// Returns: the module at a path or under an alias, or `no_id`.
+/// Complexity: O(length) expected, and O(aliases) where no path leads there.
+[[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
+    id m = 0;
+    auto rest = path;
+    while (!rest.empty() && m != no_id) {
+        const auto dot = rest.find('.');
+        m = modules.child(m, rest.substr(0, dot));
+        rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
+    }
+    if (m == no_id) {
+        for (const auto& alias : modules.aliases()) {
+            if (alias.path == path) {
+                return alias.module;
+            }
+        }
+    }
+    return m;
+}
+
+/// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+/// Complexity: as `find_path`, and O(parameters of the module).
+[[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
+                                                               std::string_view path) {
+    const auto dot = path.rfind('.');
+    const auto owner =
+        find_path(modules, dot == path.npos ? std::string_view{} : path.substr(0, dot));
+    const auto last = dot == path.npos ? path : path.substr(dot + 1);
+    if (owner != no_id) {
+        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+            if (const auto found = modules.parameter(owner, i); found.name == last) {
+                return found;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// The modules of the paths that a part of a capture names.
+class captured_paths {
+public:
+    /// What leads nowhere becomes a fault of `made`.
+    /// Complexity: for each path as `find_path`, for each of its ends that leads nowhere.
+    captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
+                   std::string_view part) {
+        std::size_t lost = 0;
+        std::string example;
+        for (id p = 0; p < paths.size(); ++p) {
+            std::string_view path = paths[p];
+            auto m = find_path(modules, path);
+            exact_.push_back(m != no_id);
+            if (m == no_id) {
+                example = lost++ == 0 ? std::string(path) : example;
+                while (m == no_id) {
+                    const auto dot = path.rfind('.');
+                    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
+                    m = find_path(modules, path);
+                }
+            }
+            modules_.push_back(m);
+        }
+        if (lost > 0) {
+            made.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
+                           " modules in the " + std::string(part) +
+                           " are not in the tree, such as '" + example + "'");
+        }
+    }
+
+    /// Returns: the module of a path, or the nearest above it; then `exact` becomes false.
+    [[nodiscard]] id module_of(id path, bool& exact) const {
+        exact = exact && exact_[path];
+        return modules_[path];
+    }
+
+private:
+    std::vector<id> modules_;
+    std::vector<bool> exact_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
+
+// <stemma/capture/captured_export.hpp>
+#ifndef STEMMA_CAPTURE_CAPTURED_EXPORT_HPP
+#define STEMMA_CAPTURE_CAPTURED_EXPORT_HPP
+
+namespace stemma {
+
+/// A node of the file that an export wrote, and the module it was exported for.
+struct exported_node {
+    std::string graph;   ///< "" for the main graph, see docs/formats.md
+    id index = no_id;    ///< place in that graph
+    std::string op_type; ///< without its domain
+    std::string module;  ///< path
+};
+
+/// Reads what was recorded while a model was exported: nodes with their full scopes
+/// `pkg.Class::path/pkg.Class::path.of.child`.
+class captured_export {
+public:
+    /// Whether no node was read.
+    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed`; `file` is named in it.
+    void read_node(json_part node, std::string_view file) {
+        const captured_json at(node, file, "exported node", count_++);
+        if (!at.has("scope")) {
+            at.fail("lacks the text 'scope'");
+        }
+        exported_node made;
+        made.graph = at.has("graph") ? at.text("graph") : std::string();
+        made.index = at.number("index");
+        made.op_type = at.text("op_type");
+        if (made.index == no_id) {
+            at.fail("lacks the number 'index'");
+        }
+        const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
+        if (const auto colons = scope.rfind("::"); colons != scope.npos) {
+            made.module = scope.substr(colons + 2);
+            nodes_.push_back(std::move(made));
+        }
+    }
+
+    /// The nodes that had a scope.
+    [[nodiscard]] std::span<const exported_node> nodes() const noexcept { return nodes_; }
+
+private:
+    std::vector<exported_node> nodes_;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_CAPTURED_EXPORT_HPP
+
+// <stemma/capture/captured_fx.hpp>
+#ifndef STEMMA_CAPTURE_CAPTURED_FX_HPP
+#define STEMMA_CAPTURE_CAPTURED_FX_HPP
+
+namespace stemma {
+
+/// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
+///
+/// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
+/// call_module is the operation of a layer, which reads the layer's parameters; call_function and
+/// call_method are operations; output is none. Unknown keys are ignored.
+class captured_fx {
+public:
+    /// Whether no node was read.
+    [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
+    void read_node(json_part node, std::string_view file) {
+        const captured_json at(node, file, "FX node", count_++);
+        node_record made;
+        made.kind = at.text("op");
+        made.name = at.text("name");
+        made.target = at.text("target");
+        const bool known = made.kind == "placeholder" || made.kind == "get_attr" ||
+                           made.kind == "call_module" || made.kind == "call_function" ||
+                           made.kind == "call_method" || made.kind == "output";
+        if (!known) {
+            at.fail("is of the unknown kind '" + made.kind + "'");
+        }
+        made.arguments = at.strings("args");
+        made.is_tensor = at.has("shape");
+        const auto stack = at.strings("module_stack");
+        made.path = made.kind == "call_module" ? made.target
+                    : stack.empty()            ? std::string()
+                                               : stack.back();
+        made.operation = made.target;
+        if (made.kind == "call_module" && at.has("class")) {
+            made.operation = at.text("class");
+        }
+        if (made.kind == "placeholder" && at.has("parameter")) {
+            made.kind = "get_attr";
+            made.target = at.text("parameter");
+        }
+        auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
+        const auto known_graph =
+            std::find_if(graphs_.begin(), graphs_.end(),
+                         [&](const graph_record& graph) { return graph.tracer == tracer; });
+        auto& graph = known_graph == graphs_.end()
+                          ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
+                          : *known_graph;
+        graph.shapes_known = graph.shapes_known || made.is_tensor;
+        graph.nodes.push_back(std::move(made));
+    }
+
+    /// Returns: the operations of every graph, with modules of the tree. What does not add up is
+    /// among the faults.
+    /// Complexity: O(nodes and what they read) expected.
+    [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
+        std::vector<captured_operations> made;
+        for (const auto& graph : graphs_) {
+            made.push_back(operations_of(graph, modules));
+        }
+        graphs_.clear();
+        return made;
+    }
+
+private:
+    struct node_record {
+        std::string kind;
+        std::string name;
+        std::string target;
+        std::string operation;
+        std::string path;
+        std::vector<std::string> arguments;
+        bool is_tensor = false; // as far as shapes are known
+    };
+
+    struct graph_record {
+        std::string tracer;
+        std::vector<node_record> nodes;
+        bool shapes_known = false;
+    };
+
+    enum class result { tensor, number, tuple };
+
+    [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
+                                                           const module_tree& modules) {
+        captured_operations made;
+        string_pool paths;
+        std::vector<id> path_of;
+        std::unordered_map<std::string, id> maker;
+        std::unordered_map<std::string, std::string> parameter;
+        std::unordered_map<std::string, result> results;
+        bool finished = false;
+        for (const auto& node : graph.nodes) {
+            finished = finished || node.kind == "output";
+            if (node.kind == "get_attr") {
+                parameter[node.name] = node.target;
+                continue;
+            }
+            if (!node.kind.starts_with("call_")) {
+                continue;
+            }
+            results[node.name] = result_of(node, graph.shapes_known, results);
+            if (const auto whole = tuple_of(node, results); !whole.empty()) {
+                if (const auto source = maker.find(whole); source != maker.end()) {
+                    maker[node.name] = source->second;
+                }
+                continue;
+            }
+            const auto number = made.add({}, node.operation);
+            made[number].module = paths.intern(node.path);
+            // a whole module called as a method
+            made[number].exact = node.kind != "call_method" || node.target != "forward";
+            for (const auto& argument : node.arguments) {
+                if (const auto source = maker.find(argument); source != maker.end()) {
+                    made.add_source(source->second);
+                } else if (const auto read = parameter.find(argument); read != parameter.end()) {
+                    add_parameter(made, modules, read->second);
+                } else {
+                    made.add_input();
+                }
+            }
+            if (node.kind == "call_module") {
+                read_layer(made, modules, node.path, number);
+            }
+            made[number].optional = results[node.name] == result::number;
+            maker[node.name] = number;
+        }
+        if (!finished) {
+            made.add_fault("the FX graph has no output: it is cut short");
+        }
+        const captured_paths known(modules, paths, made, "FX graph");
+        for (id i = 0; i < made.size(); ++i) {
+            made[i].module = known.module_of(made[i].module, made[i].exact);
+        }
+        return made;
+    }
+
+    /// Python computes with sizes and tuples as well; hardly anything of that is exported.
+    [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
+                                          const std::unordered_map<std::string, result>& results) {
+        const auto is_number = [&](const std::string& name) {
+            const auto known = results.find(name);
+            return known != results.end() && known->second == result::number;
+        };
+        if (shapes_known && node.is_tensor) {
+            return result::tensor;
+        }
+        const bool asks = node.target == "size" || node.target == "dim" ||
+                          node.target == "builtins.getattr" || node.target == "builtins.len";
+        const bool computes = !node.arguments.empty() &&
+                              std::all_of(node.arguments.begin(), node.arguments.end(), is_number);
+        if (node.kind != "call_module" && (asks || computes)) {
+            return result::number;
+        }
+        return shapes_known ? result::tuple : result::tensor;
+    }
+
+    /// Returns: the node whose several results this one only picks from, or "".
+    [[nodiscard]] static std::string
+    tuple_of(const node_record& node, const std::unordered_map<std::string, result>& results) {
+        const auto whole = node.target.ends_with("getitem") && !node.arguments.empty()
+                               ? results.find(node.arguments.front())
+                               : results.end();
+        return whole != results.end() && whole->second == result::tuple ? whole->first
+                                                                        : std::string();
+    }
+
+    static void add_parameter(captured_operations& made, const module_tree& modules,
+                              std::string_view name) {
+        if (const auto known = find_parameter(modules, name)) {
+            const auto shape = known->shape;
+            made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+            return;
+        }
+        made.add_parameter(name, {});
+    }
+
+    /// A layer may be more than one module: then what it does is done there or below.
+    static void read_layer(captured_operations& made, const module_tree& modules,
+                           const std::string& path, id number) {
+        const auto layer = find_path(modules, path);
+        if (layer == no_id) {
+            return;
+        }
+        const auto& tree = modules.index();
+        if (tree.end(layer) > layer + 1) {
+            made[number].exact = false;
+            made.add_name("forward");
+        }
+        for (auto m = layer; m < tree.end(layer); ++m) {
+            const auto prefix = modules.path(m);
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                const auto tensor = modules.parameter(m, i);
+                made.add_parameter(
+                    prefix.empty() ? std::string(tensor.name)
+                                   : prefix + "." + std::string(tensor.name),
+                    std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
+            }
+        }
+    }
+
+    std::vector<graph_record> graphs_;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_CAPTURED_FX_HPP
+
+// <stemma/capture/detail/tensor_makers.hpp>
+#ifndef STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
+#define STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
+
+namespace stemma::detail {
+
+/// Which operation of a run made a tensor last, and which operations do what another did before.
+class tensor_makers {
+public:
+    /// Notes results of an operation; names that start with `p:` are parameters, and stay so.
+    void note(std::span<const std::string> results, id operation) {
+        for (const auto& tensor : results) {
+            if (!tensor.starts_with("p:")) {
+                maker_[tensor] = operation;
+            }
+        }
+    }
+
+    /// Returns: what made the tensor, or `no_id`.
+    [[nodiscard]] id maker(const std::string& tensor) const {
+        const auto found = maker_.find(tensor);
+        return found == maker_.end() ? no_id : found->second;
+    }
+
+    /// Returns: the operation that an operation repeats, or `no_id`.
+    [[nodiscard]] id repeated(id operation) const {
+        const auto found = first_of_.find(operation);
+        return found == first_of_.end() ? no_id : found->second;
+    }
+
+    /// Notes an operation before its results are. It repeats an earlier one of that name that read
+    /// the same tensors, as they were then, and whose results have the same shapes.
+    /// Returns: whether it repeats one.
+    bool is_repeated(id operation, std::string_view name, std::span<const std::string> inputs,
+                     std::span<const std::string> results,
+                     std::span<const std::vector<std::int64_t>> shapes) {
+        if (inputs.empty() || results.empty()) {
+            return false;
+        }
+        std::string key(name);
+        for (const auto& input : inputs) {
+            const auto same = same_as_.find(input);
+            const auto& tensor = same == same_as_.end() ? input : same->second;
+            key.append("\n").append(tensor).append("@").append(std::to_string(maker(tensor)));
+        }
+        for (const auto& shape : shapes) {
+            key += '\n';
+            for (auto extent : shape) {
+                key.append(std::to_string(extent)).append(",");
+            }
+        }
+        const auto [known, added] =
+            computed_.emplace(std::move(key), call{operation, {results.begin(), results.end()}});
+        if (added) {
+            return false;
+        }
+        const auto& first = known->second;
+        first_of_.emplace(operation, first.operation);
+        for (std::size_t i = 0; i < std::min(results.size(), first.results.size()); ++i) {
+            same_as_.emplace(results[i], first.results[i]);
+        }
+        return true;
+    }
+
+private:
+    struct call {
+        id operation = no_id;
+        std::vector<std::string> results;
+    };
+
+    std::unordered_map<std::string, id> maker_;
+    std::unordered_map<std::string, call> computed_; // by name, what is read, shapes of results
+    std::unordered_map<std::string, std::string> same_as_;
+    std::unordered_map<id, id> first_of_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
+
+// <stemma/capture/captured_trace.hpp>
+#ifndef STEMMA_CAPTURE_CAPTURED_TRACE_HPP
+#define STEMMA_CAPTURE_CAPTURED_TRACE_HPP
+
+namespace stemma {
+
+/// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
+/// and the operators below (`op`).
+///
+/// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
+class captured_trace {
+public:
+    /// Whether no event was read that says anything.
+    [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
+    /// Complexity: O(size of the event).
+    void read_event(json_part event, std::string_view file) {
+        const captured_json at(event, file, "event", count_++);
+        const auto kind = at.text("kind");
+        if (kind == "enter") {
+            enter(at);
+        } else if (kind == "exit") {
+            exit(at);
+        } else if (kind == "func" || kind == "op") {
+            run(at, kind == "func");
+        }
+    }
+
+    /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
+    void read_operation(json_part operation, std::string_view file) {
+        const captured_json at(operation, file, "operation", count_++);
+        captured_operations::operation made;
+        made.module = paths_.intern(at.text("module"));
+        made.call = at.number("call");
+        add(at, at.text("op"), at.strings("in_ids"), made);
+        note_results(at, made_.size() - 1);
+    }
+
+    /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
+    /// Throws: as `read_event`.
+    void read_unhooked(json_part entry, std::string_view file) {
+        const auto path = entry.is_array() ? entry[0] : entry;
+        if (!path.is_text()) {
+            STEMMA_THROW(
+                error(error_code::malformed, file, "unhooked modules", "an entry names no module"));
+        }
+        unhooked_.emplace_back(path.text());
+    }
+
+    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
+    /// Complexity: O(operations * depth).
+    [[nodiscard]] captured_operations finish(const module_tree& modules) {
+        if (!open_.empty()) {
+            made_.add_fault("the trace ends inside of module '" + open_.back().path +
+                            "': it is cut short");
+        }
+        if (misplaced_ > 0) {
+            made_.add_fault(std::to_string(misplaced_) +
+                            " events of the trace do not stand where their module is open");
+        }
+        const captured_paths paths(modules, paths_, made_, "trace");
+        for (id i = 0; i < made_.size(); ++i) {
+            made_[i].module = paths.module_of(made_[i].module, made_[i].exact);
+        }
+        place_unhooked(modules);
+        compare_shapes(modules);
+        find_unused();
+        return std::move(made_);
+    }
+
+private:
+    struct open_module {
+        std::string path;
+        id call = no_id;
+    };
+
+    struct call_above {
+        std::string name;
+        std::vector<std::string> inputs;
+        id operation = no_id;
+    };
+
+    void enter(const captured_json& at) {
+        const auto path = at.text("module");
+        misplaced_ += at.has("stack") && !stands_in(at) ? 1U : 0U;
+        open_.push_back({path, at.number("call")});
+    }
+
+    void exit(const captured_json& at) {
+        const auto path = at.text("module");
+        if (!open_.empty() && open_.back().path == path) {
+            open_.pop_back();
+            if (open_.empty()) {
+                note_outputs(at);
+            }
+            return;
+        }
+        ++misplaced_;
+        const auto known = std::find_if(open_.rbegin(), open_.rend(),
+                                        [&](const open_module& m) { return m.path == path; });
+        if (known != open_.rend()) {
+            open_.erase(known.base() - 1, open_.end());
+        }
+    }
+
+    /// Whether the modules that an event names are those that are open.
+    [[nodiscard]] bool stands_in(const captured_json& at) const {
+        const auto stack = at.strings("stack");
+        return stack.size() == open_.size() &&
+               std::equal(stack.begin(), stack.end(), open_.begin(),
+                          [](const std::string& a, const open_module& b) { return a == b.path; });
+    }
+
+    void run(const captured_json& at, bool is_call) {
+        const auto name = at.text("op");
+        const auto inputs = at.strings("in_ids");
+        const auto seq = at.number("seq");
+        const auto call = at.number("func");
+        auto into = no_id;
+        if (!is_call && call != no_id) {
+            const auto found = by_seq_.find(call);
+            into = found == by_seq_.end() ? no_id : found->second;
+        } else if (!is_call) {
+            into = seen_above(name, inputs);
+        }
+        if (into == no_id) {
+            add(at, name, inputs);
+            find_earlier(at, name, inputs);
+            if (is_call) {
+                by_seq_.clear(); // what ran below a call follows it
+                by_seq_.emplace(seq, made_.size() - 1);
+                above_.push_back({name, inputs, made_.size() - 1});
+                if (above_.size() > 64) {
+                    above_.erase(above_.begin(), above_.begin() + 32);
+                }
+            }
+        } else if (into + 1 == made_.size()) {
+            made_.add_name(name);
+        }
+        const auto maker = into == no_id ? made_.size() - 1 : into;
+        note_results(at, maker);
+    }
+
+    void note_results(const captured_json& at, id maker) {
+        makers_.note(at.strings("out_ids"), maker);
+    }
+
+    void note_outputs(const captured_json& at) {
+        for (const auto& tensor : at.strings("out_ids")) {
+            if (const auto maker = makers_.maker(tensor); maker != no_id) {
+                outputs_.push_back(maker);
+            }
+        }
+    }
+
+    /// Exporters compute once what is written several times, so what repeats an operation may leave
+    /// nothing.
+    void find_earlier(const captured_json& at, const std::string& name,
+                      const std::vector<std::string>& inputs) {
+        const auto number = made_.size() - 1;
+        if (makers_.is_repeated(number, name, inputs, at.strings("out_ids"),
+                                at.shapes("output_shapes"))) {
+            made_[number].optional = true;
+        }
+    }
+
+    /// What nothing reads that comes out of the model is not exported.
+    void find_unused() {
+        if (outputs_.empty()) {
+            return;
+        }
+        std::vector<bool> used(made_.size(), false);
+        for (auto i : outputs_) {
+            used[i] = true;
+        }
+        for (auto i = made_.size(); i-- > 0;) {
+            if (used[i]) {
+                for (auto source : made_.sources_of(i)) {
+                    used[source] = true;
+                }
+            } else {
+                made_[i].optional = true;
+            }
+        }
+    }
+
+    /// Some operators are seen twice: as a call, and a little later as what runs below none.
+    /// Returns: the call that is the same operator, or `no_id`.
+    [[nodiscard]] id seen_above(const std::string& name, const std::vector<std::string>& inputs) {
+        constexpr std::size_t lookback = 8;
+        auto result = no_id;
+        const auto first = above_.size() > lookback ? above_.size() - lookback : 0;
+        for (auto i = above_.size(); i-- > first && result == no_id;) {
+            if (above_[i].name == name && above_[i].inputs == inputs) {
+                result = above_[i].operation;
+                above_.erase(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(i + 1));
+                return result;
+            }
+        }
+        above_.erase(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(first));
+        return result;
+    }
+
+    void add(const captured_json& at, const std::string& name,
+             const std::vector<std::string>& inputs) {
+        const auto stack = at.strings("stack");
+        misplaced_ += stands_in(at) ? 0U : 1U;
+        captured_operations::operation made;
+        made.module = paths_.intern(stack.empty() ? std::string() : stack.back());
+        if (!open_.empty() && !stack.empty() && open_.back().path == stack.back()) {
+            made.call = open_.back().call;
+        }
+        add(at, name, inputs, made);
+    }
+
+    void add(const captured_json& at, const std::string& name,
+             const std::vector<std::string>& inputs, const captured_operations::operation& made) {
+        made_.add(made, name);
+        const auto shapes = at.shapes("input_shapes");
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const std::string_view input = inputs[i];
+            if (input.starts_with("p:")) {
+                made_.add_parameter(input.substr(2),
+                                    i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
+            } else if (const auto maker = makers_.maker(inputs[i]); maker != no_id) {
+                made_.add_source(maker);
+                if (const auto first = makers_.repeated(maker); first != no_id) {
+                    made_.add_source(first);
+                }
+            } else {
+                made_.add_input();
+            }
+        }
+    }
+
+    /// A parameter of another shape than the tree says shows that the two are of different models.
+    void compare_shapes(const module_tree& modules) {
+        enum class state : std::uint8_t { unknown, equal, different };
+        std::vector<state> states(made_.parameter_names().size(), state::unknown);
+        std::size_t different = 0;
+        std::string example;
+        for (id i = 0; i < made_.size(); ++i) {
+            for (const auto& p : made_.parameters_of(i)) {
+                if (p.shape.empty() || states[p.name] != state::unknown) {
+                    continue;
+                }
+                const std::string_view name = made_.parameter_names()[p.name];
+                const auto known = find_parameter(modules, name);
+                const bool differs = known && !known->shape.empty() &&
+                                     !std::equal(p.shape.begin(), p.shape.end(),
+                                                 known->shape.begin(), known->shape.end());
+                states[p.name] = differs ? state::different : state::equal;
+                example = differs && different++ == 0 ? std::string(name) : example;
+            }
+        }
+        if (different > 0) {
+            made_.add_fault(std::to_string(different) +
+                            " parameters have other shapes in the trace than in the modules, "
+                            "such as '" +
+                            example + "'");
+        }
+    }
+
+    /// Nothing tells in which module below an unwatched one an operation ran but the parameters it
+    /// reads; without any, it is taken to be the unwatched module's own.
+    void place_unhooked(const module_tree& modules) {
+        if (unhooked_.empty()) {
+            return;
+        }
+        const auto& tree = modules.index();
+        std::vector<bool> hidden(tree.size(), false);
+        for (const auto& path : unhooked_) {
+            const auto m = find_path(modules, path);
+            if (m != no_id) {
+                hidden[m] = true;
+            }
+        }
+        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters are read
+        for (id i = 0; i < made_.size(); ++i) {
+            for (const auto& p : made_.parameters_of(i)) {
+                const std::string_view name = made_.parameter_names()[p.name];
+                const auto dot = name.rfind('.');
+                const auto owner =
+                    find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
+                if (owner != no_id && hidden[owner] && tree.is_ancestor(made_[i].module, owner)) {
+                    reads[i] = owner;
+                }
+            }
+        }
+        const auto outermost = [&](id m, id below) {
+            auto found = no_id;
+            for (; m != below && m != no_id; m = m == 0 ? no_id : tree.parent(m)) {
+                found = hidden[m] ? m : found;
+            }
+            return found;
+        };
+        for (id i = 0; i < made_.size();) {
+            auto end = i + 1;
+            while (end < made_.size() && made_[end].module == made_[i].module) {
+                ++end;
+            }
+            place_run(i, end, reads, outermost);
+            i = end;
+        }
+    }
+
+    /// Places the operations of a run in one watched module.
+    template <class Outermost>
+    void place_run(id first, id last, const std::vector<id>& reads, Outermost outermost) {
+        const auto around = made_[first].module;
+        auto next = last;
+        auto before = no_id; // hidden module that was read last
+        for (auto i = first; i < last; ++i) {
+            if (next == last || next < i) {
+                next = i;
+                while (next < last && reads[next] == no_id) {
+                    ++next;
+                }
+            }
+            if (reads[i] != no_id) {
+                before = reads[i];
+                made_[i].module = reads[i];
+                made_[i].exact = false;
+            } else if (const auto near = before != no_id ? before
+                                         : next < last   ? reads[next]
+                                                         : no_id;
+                       near != no_id) {
+                made_[i].module = outermost(near, around);
+                made_[i].exact = false;
+            }
+        }
+    }
+
+    captured_operations made_;
+    string_pool paths_;
+    std::vector<open_module> open_;
+    std::unordered_map<id, id> by_seq_;
+    detail::tensor_makers makers_;
+    std::vector<id> outputs_; // what made them
+    std::vector<std::string> unhooked_;
+    std::vector<call_above> above_; // the last calls
+    std::size_t count_ = 0;
+    std::size_t misplaced_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_CAPTURED_TRACE_HPP
+
+// <stemma/core/glob.hpp>
+#ifndef STEMMA_CORE_GLOB_HPP
+#define STEMMA_CORE_GLOB_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
+[[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        depth += pattern[i] == '{' ? 1U : 0U;
+        if (pattern[i] == '}' && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+} // namespace detail
+
+/// Whether `pattern` describes all of `text`.
+///
+/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
+/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
+/// stands for itself.
+/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
+/// |text|; each brace multiplies by its alternatives and the places it may end at.
+[[nodiscard, gnu::always_inline]] inline constexpr bool
+glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
+
+namespace detail {
+
+[[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
+                                             std::size_t end, char separator) noexcept;
+
+/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
+[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() &&
+           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
+}
+
+/// Whether a character of a pattern stands for itself, wherever it is.
+[[nodiscard]] constexpr bool is_literal(char c) noexcept {
+    return c != '*' && c != '?' && c != '{';
+}
+
+/// As `glob_match`; without `Separated`, the separator is none.
+template <bool Separated>
+[[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
+                                         char separator) noexcept {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
+    struct retry {
+        std::size_t pattern = std::string_view::npos;
+        std::size_t text = 0;
+    };
+    retry run;
+    retry deep_run;
+    while (t < text.size() || p < pattern.size()) {
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                const bool deep = !Separated || (p + 1 < pattern.size() && pattern[p + 1] == '*');
+                while (p < pattern.size() && pattern[p] == '*') {
+                    ++p;
+                }
+                (deep ? deep_run : run) = {p, t};
+                if (deep) {
+                    run = {};
+                }
+                continue;
+            }
+            if (pattern[p] == '{') {
+                if (const auto end = end_of_braces(pattern.substr(p)); end != 0) {
+                    if (any_alternative(pattern.substr(p), text.substr(t), end, separator)) {
+                        return true;
+                    }
+                } else if (t < text.size() && text[t] == '{') {
+                    ++p;
+                    ++t;
+                    continue;
+                }
+            } else if (t < text.size() &&
+                       (pattern[p] == text[t] ||
+                        (pattern[p] == '?' && (!Separated || text[t] != separator)))) {
+                ++p;
+                ++t;
+                continue;
+            }
+        }
+        if (Separated && run.pattern != std::string_view::npos && run.text < text.size() &&
+            text[run.text] != separator) {
+            p = run.pattern;
+            ++run.text;
+            if (p < pattern.size() && is_literal(pattern[p])) {
+                while (run.text < text.size() && text[run.text] != pattern[p] &&
+                       text[run.text] != separator) {
+                    ++run.text;
+                }
+            }
+            t = run.text;
+        } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
+            p = deep_run.pattern;
+            ++deep_run.text;
+            if (p < pattern.size() && is_literal(pattern[p])) {
+                deep_run.text = std::min(text.find(pattern[p], deep_run.text), text.size());
+            }
+            t = deep_run.text;
+            run = {};
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace detail
+
+constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                          char separator) noexcept {
+    // Most texts differ from most patterns in the first character, which takes no call to see.
+    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
+                         (text.empty() || text.front() != pattern.front());
+    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
+                                          : detail::match_whole<true>(pattern, text, separator));
+}
+
+namespace detail {
+
+/// Matches what braces and all that follows them describe; one alternative after the other.
+constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
+                               char separator) noexcept {
+    const auto rest = pattern.substr(end);
+    std::size_t depth = 0;
+    std::size_t begin = 1;
+    for (std::size_t i = 0; i < end; ++i) {
+        const bool closes = pattern[i] == '}' && --depth == 0;
+        if (closes || (pattern[i] == ',' && depth == 1)) {
+            const auto alternative = pattern.substr(begin, i - begin);
+            begin = i + 1;
+            for (std::size_t length = 0; length <= text.size(); ++length) {
+                if (glob_match(alternative, text.substr(0, length), separator) &&
+                    glob_match(rest, text.substr(length), separator)) {
+                    return true;
+                }
+            }
+        }
+        depth += pattern[i] == '{' ? 1U : 0U;
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// A pattern that many texts are held against, as `glob_match` does: read once.
+///
+/// Requires: the text of the pattern outlives it.
+class glob {
+public:
+    /// Complexity: O(|pattern|).
+    constexpr explicit glob(std::string_view pattern, char separator = '\0') noexcept
+        : separator_(separator) {
+        const auto is_special = [](char c) { return !detail::is_literal(c) || c == '}'; };
+        const auto first = std::find_if(pattern.begin(), pattern.end(), is_special);
+        const auto last = std::find_if(pattern.rbegin(), pattern.rend(), is_special);
+        const auto front = static_cast<std::size_t>(first - pattern.begin());
+        const auto back =
+            first == pattern.end() ? 0 : static_cast<std::size_t>(last - pattern.rbegin());
+        front_ = pattern.substr(0, front);
+        back_ = pattern.substr(pattern.size() - back);
+        middle_ = pattern.substr(front, pattern.size() - front - back);
+        fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
+    }
+
+    /// Whether it describes all of `text`. Complexity: as `glob_match`.
+    [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
+        if (middle_.empty()) {
+            return detail::is_same_text(text, front_);
+        }
+        // Most texts differ in the ends, which takes no call to see.
+        return text.size() >= front_.size() + back_.size() &&
+               (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
+               matches_inside(text);
+    }
+
+    /// Whether some text that ends in `text` may match: false where the last character tells that
+    /// none does. Complexity: constant.
+    [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
+        const auto end = middle_.empty() ? front_ : back_;
+        return end.empty() || text.empty() || end.back() == text.back();
+    }
+
+private:
+    [[nodiscard]] constexpr bool matches_inside(std::string_view text) const noexcept {
+        if (!detail::is_same_text(text.substr(0, front_.size()), front_) ||
+            !detail::is_same_text(text.substr(text.size() - back_.size()), back_)) {
+            return false;
+        }
+        text.remove_prefix(front_.size());
+        text.remove_suffix(back_.size());
+        return fits_any_ ||
+               (separator_ == '\0' ? detail::match_whole<false>(middle_, text, separator_)
+                                   : detail::match_whole<true>(middle_, text, separator_));
+    }
+
+    std::string_view front_;  ///< stands for itself, up to what does not
+    std::string_view middle_; ///< begins and ends with what does not
+    std::string_view back_;   ///< stands for itself
+    char separator_;
+    bool fits_any_ = false; ///< whether the middle does
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_GLOB_HPP
+
+// <stemma/core/id_set_pool.hpp>
+#ifndef STEMMA_CORE_ID_SET_POOL_HPP
+#define STEMMA_CORE_ID_SET_POOL_HPP
+
+namespace stemma {
+
+/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
+/// `no_id` is the empty set.
+using id_set = id;
+
+namespace detail {
+
+/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
+/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
+using id_chunk = std::uint64_t;
+
+[[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
+    return std::uint64_t{element / 32} << 32U | std::uint64_t{1} << element % 32;
+}
+
+[[nodiscard]] constexpr std::uint64_t place_of(id_chunk chunk) noexcept {
+    return chunk >> 32U;
+}
+
+[[nodiscard]] constexpr std::uint32_t bits_of(id_chunk chunk) noexcept {
+    return static_cast<std::uint32_t>(chunk);
+}
+
+[[nodiscard]] constexpr id least_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 +
+           static_cast<id>(std::countr_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] constexpr id greatest_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 + 31 -
+           static_cast<id>(std::countl_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] inline std::size_t count_ids(std::span<const id_chunk> set) noexcept {
+    std::size_t count = 0;
+    for (auto chunk : set) {
+        count += static_cast<std::size_t>(std::popcount(bits_of(chunk)));
+    }
+    return count;
+}
+
+} // namespace detail
+
+/// Keeps one copy of every distinct set of two or more ids below 2^31.
+class id_set_pool {
+public:
+    /// Returns: whether `set` is empty or a single id, and so needs no pool.
+    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
+        return set < first_pooled || set == no_id;
+    }
+
+    /// Returns: the set of `sorted`.
+    /// Requires: ascending, each id once.
+    /// Complexity: O(size) on average.
+    id_set intern(std::span<const id> sorted) {
+        made_.clear();
+        for (auto element : sorted) {
+            const auto chunk = detail::chunk_of(element);
+            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
+                made_.back() |= chunk;
+            } else {
+                made_.push_back(chunk);
+            }
+        }
+        return intern_chunks(made_);
+    }
+
+    /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
+    template <class Function>
+    void for_each(id_set set, Function f) const {
+        if (is_single(set)) {
+            if (set != no_id) {
+                f(set);
+            }
+            return;
+        }
+        for (auto chunk : pooled(set)) {
+            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
+                f(detail::least_of(left));
+            }
+        }
+    }
+
+    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
+    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
+        return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
+    }
+
+    /// Returns: how many sets of two or more are kept.
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+private:
+    friend class id_set_union;
+
+    static constexpr id first_pooled = id{1} << 31;
+
+    struct entry {
+        std::uint32_t first = 0; // of its chunks
+        std::uint32_t size = 0;  // in elements
+    };
+
+    [[nodiscard]] id_set intern_chunks(std::span<const detail::id_chunk> chunks) {
+        if (chunks.empty()) {
+            return no_id;
+        }
+        if (const auto only = detail::least_of(chunks[0]);
+            chunks.size() == 1 && chunks[0] == detail::chunk_of(only)) {
+            return only;
+        }
+        std::uint64_t hash = chunks.size();
+        for (auto chunk : chunks) {
+            hash = hash_mix(hash, chunk);
+        }
+        const auto next = static_cast<id>(entries_.size());
+        const auto found = index_.insert(hash, next, [&](id known) {
+            return std::ranges::equal(pooled(first_pooled + known), chunks);
+        });
+        if (found == next) {
+            entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
+                                static_cast<std::uint32_t>(detail::count_ids(chunks))});
+            chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+        }
+        return first_pooled + found;
+    }
+
+    [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {
+        const auto place = set - first_pooled;
+        const auto first = entries_[place].first;
+        const auto end = place + 1 < entries_.size() ? entries_[place + 1].first : chunks_.size();
+        return {chunks_.data() + first, chunks_.data() + end};
+    }
+
+    std::vector<entry> entries_;
+    std::vector<detail::id_chunk> chunks_;
+    std::vector<detail::id_chunk> made_; // from the ids that are being interned
+    flat_index index_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_SET_POOL_HPP
+
+// <stemma/core/nearest_texts.hpp>
+#ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
+#define STEMMA_CORE_NEAREST_TEXTS_HPP
+
+namespace stemma {
+
+/// Keeps those of many texts that look most like a given one, for "did you mean".
+///
+/// Measured by edit distance; a text that contains the given one counts as very near. Only texts
+/// within half of its length count at all.
+class nearest_texts {
+public:
+    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
+    nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
+        limit_ = std::max<std::size_t>(1, wanted.size() / 2);
+    }
+
+    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
+    void offer(std::string_view text) {
+        if (text.empty() || wanted_.empty()) {
+            return;
+        }
+        const auto distance = text.find(wanted_) != text.npos ? 0 : edit_distance(text);
+        if (distance > limit_) {
+            return;
+        }
+        const auto place =
+            std::upper_bound(best_.begin(), best_.end(), distance,
+                             [](std::size_t d, const auto& known) { return d < known.first; });
+        if (place == best_.end() && best_.size() == count_) {
+            return;
+        }
+        const bool known = std::any_of(best_.begin(), best_.end(),
+                                       [&](const auto& other) { return other.second == text; });
+        if (!known) {
+            best_.emplace(place, distance, text);
+            best_.resize(std::min(best_.size(), count_));
+            limit_ = best_.size() == count_ ? best_.back().first : limit_;
+        }
+    }
+
+    /// Returns: the nearest texts, nearest first. Complexity: O(texts kept).
+    [[nodiscard]] std::vector<std::string> take() const {
+        std::vector<std::string> result;
+        for (const auto& [distance, text] : best_) {
+            result.push_back(text);
+        }
+        return result;
+    }
+
+private:
+    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
+    [[nodiscard]] std::size_t edit_distance(std::string_view text) {
+        const auto n = wanted_.size();
+        if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
+            return limit_ + 1;
+        }
+        row_.resize(n + 1);
+        for (std::size_t i = 0; i <= n; ++i) {
+            row_[i] = i;
+        }
+        for (std::size_t j = 0; j < text.size(); ++j) {
+            auto diagonal = std::exchange(row_[0], j + 1);
+            auto least = row_[0];
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto replaced = diagonal + (wanted_[i] == text[j] ? 0 : 1);
+                diagonal = row_[i + 1];
+                row_[i + 1] = std::min({replaced, row_[i] + 1, row_[i + 1] + 1});
+                least = std::min(least, row_[i + 1]);
+            }
+            if (least > limit_) {
+                return limit_ + 1;
+            }
+        }
+        return row_[n];
+    }
+
+    std::string wanted_;
+    std::size_t count_;
+    std::size_t limit_;
+    std::vector<std::pair<std::size_t, std::string>> best_;
+    std::vector<std::size_t> row_;
+};
+
+/// Returns: that a program knows no `what` of this name, which one may be meant, and which there
+/// are. In `known`, names stand between commas, what they take behind a colon.
+/// Complexity: that of the edit distances.
+[[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
+                                                   std::string_view known) {
+    const auto without_argument = [](std::string_view text) {
+        return text.substr(0, text.find(':'));
+    };
+    nearest_texts like(without_argument(name), 1);
+    std::string meant;
+    for (auto rest = known; !rest.empty();) {
+        const auto one = rest.substr(0, rest.find(", "));
+        like.offer(without_argument(one));
+        if (const auto best = like.take(); !best.empty() && best[0] == without_argument(one)) {
+            meant = one;
+        }
+        rest.remove_prefix(one.size() == rest.size() ? rest.size() : one.size() + 2);
+    }
+    auto text = std::string("unknown ").append(what).append(" '").append(name).append("'");
+    text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
+    return text.append("known: ").append(known);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_NEAREST_TEXTS_HPP
 
 // <stemma/core/parallel.hpp>
 #ifndef STEMMA_CORE_PARALLEL_HPP
@@ -5458,249 +6303,69 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
 
 #endif // STEMMA_CORE_PARALLEL_HPP
 
-// <stemma/core/pipeline.hpp>
-#ifndef STEMMA_CORE_PIPELINE_HPP
-#define STEMMA_CORE_PIPELINE_HPP
+// <stemma/core/policies.hpp>
+#ifndef STEMMA_CORE_POLICIES_HPP
+#define STEMMA_CORE_POLICIES_HPP
 
 namespace stemma {
-
-/// One of the steps that every item of a pipeline goes through.
-struct pipeline_step {
-    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
-    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
-};
-
-/// How items go through a pipeline.
-struct pipeline_limits {
-    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
-    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
-    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
-};
 
 namespace detail {
 
-/// The state of a pipeline that its workers share.
-class pipeline_run {
-public:
-    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
-                 const pipeline_limits& limits)
-        : count_(count)
-        , group_size_(std::max<std::size_t>(limits.group, 1))
-        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
-        , steps_(steps)
-        , open_(std::max<std::size_t>(limits.workers, 1) *
-                std::max<std::size_t>(limits.in_flight, 1))
-        , turn_(steps.size(), 0)
-        , end_(groups_) {}
-
-    /// Does what there is to do, until nothing is left.
-    void work(std::size_t worker) {
-        std::unique_lock lock(mutex_);
-        while (done_ < end_) {
-            const auto g = take();
-            if (g == groups_) {
-                changed_.wait(lock);
-                continue;
-            }
-            auto& taken = open_[g % open_.size()];
-            lock.unlock();
-            run(taken, worker);
-            lock.lock();
-            finish(g, taken);
-        }
-        changed_.notify_all();
-    }
-
-    /// Throws what the item of the lowest number threw that did.
-    void rethrow() const {
-#if defined(__cpp_exceptions)
-        if (thrown_) {
-            std::rethrow_exception(thrown_);
-        }
-#endif
-    }
-
-private:
-    struct group {
-        std::size_t step = 0;
-        std::size_t first = 0; // items
-        std::size_t last = 0;  // behind the last one that did not fail
-        bool busy = false;
-        std::exception_ptr thrown{};
-    };
-
-    /// Returns: a group to work on, the oldest first, or `groups_`.
-    [[nodiscard]] std::size_t take() {
-        for (auto g = done_; g < std::min(begun_, end_); ++g) {
-            auto& next = open_[g % open_.size()];
-            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
-                next.busy = true;
-                return g;
-            }
-        }
-        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
-            (steps_.front().in_order && turn_.front() != begun_)) {
-            return groups_;
-        }
-        const auto first = begun_ * group_size_;
-        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
-        return begun_++;
-    }
-
-    void run(group& taken, std::size_t worker) const {
-        auto item = taken.first;
-#if defined(__cpp_exceptions)
-        try {
-#endif
-            for (; item < taken.last; ++item) {
-                steps_[taken.step].run(item, worker);
-            }
-#if defined(__cpp_exceptions)
-        } catch (...) { // those before it go on
-            taken.last = item;
-            taken.thrown = std::current_exception();
-        }
-#endif
-    }
-
-    void finish(std::size_t g, group& taken) {
-        turn_[taken.step] = g + 1; // of use in steps in order only
-        if (taken.thrown && g < end_) {
-            end_ = g + 1;
-            thrown_ = taken.thrown;
-        }
-        taken.busy = ++taken.step == steps_.size();
-        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
-            ++done_;
-        }
-        changed_.notify_all();
-    }
-
-    std::size_t count_;
-    std::size_t group_size_;
-    std::size_t groups_;
-    const std::vector<pipeline_step>& steps_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<group> open_;       // groups in flight, by number modulo their count
-    std::vector<std::size_t> turn_; // by step in order: the group that is next
-    std::size_t begun_ = 0;         // groups that were begun
-    std::size_t done_ = 0;          // groups before this one are through
-    std::size_t end_;               // no group from this one on goes on
-    std::exception_ptr thrown_;
+template <class P>
+struct policy_slot {
+    STEMMA_NO_UNIQUE_ADDRESS P value;
 };
+
+template <class Category, class... Ps>
+struct find_policy {};
+
+template <class Category, class P, class... Ps>
+struct find_policy<Category, P, Ps...>
+    : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
+                         find_policy<Category, Ps...>> {};
+
+template <class P, class Q>
+inline constexpr bool is_same_role = false;
+
+template <policy P, policy Q>
+inline constexpr bool is_same_role<P, Q> =
+    std::same_as<typename P::policy_category, typename Q::policy_category>;
+
+/// Whether at most one of some policies has the role of `P`.
+template <class P, class... Ps>
+inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
 
 } // namespace detail
 
-/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
-/// one after the other, so what such steps do is the same for any number of workers; steps of one
-/// item never overlap. With one worker everything happens in this thread, one group after the
-/// other.
-///
-/// What a step throws ends the item: items before it still go through all steps, and in steps in
-/// order that are behind, none after it does.
-/// Throws: what the lowest item threw that did. Complexity: that of the steps.
-inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
-                         const pipeline_limits& limits = {}) {
-    if (count == 0 || steps.empty()) {
-        return;
-    }
-    detail::pipeline_run run(count, steps, limits);
-    for_each_part(std::max<std::size_t>(limits.workers, 1),
-                  [&](std::size_t worker) { run.work(worker); });
-    run.rethrow();
-}
+/// A set of policies, at most one for each category; the order of arguments does not matter.
+template <class... Ps>
+class policies : detail::policy_slot<Ps>... {
+    static_assert((std::copy_constructible<Ps> && ...),
+                  "policies: make the class of each argument copyable");
+    static_assert((policy<Ps> && ...),
+                  "policies: add `using policy_category` to the class of each argument");
+    static_assert((detail::is_alone<Ps, Ps...> && ...),
+                  "policies: two arguments have the same policy_category");
 
-/// Calls `f(item, worker)` for items 0, 1, ..., each by one of so many threads that is free: more
-/// items than threads keep all at work where items do not take equally long.
-/// Throws: what the lowest item threw that did. Complexity: that of `f`.
-inline void for_each_item(std::size_t count, std::size_t workers,
-                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
-    if (workers <= 1 || count == 1) {
-        for (std::size_t item = 0; item < count; ++item) {
-            f(item, 0);
+public:
+    /// Holds a copy of each; stateless policies take no room.
+    constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
+
+    /// Returns: the member for `Category`, else a `Default`.
+    template <class Category, policy_for<Category> Default>
+    [[nodiscard]] constexpr auto get_or() const {
+        if constexpr ((policy_for<Ps, Category> || ...)) {
+            using found = typename detail::find_policy<Category, Ps...>::type;
+            return static_cast<const detail::policy_slot<found>&>(*this).value;
+        } else {
+            return Default();
         }
-        return;
     }
-    run_pipeline(count, {{false, f}}, {workers, 1, count});
-}
+};
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_PIPELINE_HPP
-
-// <stemma/core/vertex_ranges.hpp>
-#ifndef STEMMA_CORE_VERTEX_RANGES_HPP
-#define STEMMA_CORE_VERTEX_RANGES_HPP
-
-namespace stemma {
-
-/// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
-/// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
-/// moving an iterator so far.
-template <vertex_list_graph G>
-[[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
-    const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto begin = static_cast<std::ptrdiff_t>(range_begin(size, count, part));
-    const auto end = static_cast<std::ptrdiff_t>(range_begin(size, count, part + 1));
-    const auto first = std::next(vertices(graph).first, begin);
-    return std::pair(first, std::next(first, end - begin));
-}
-
-/// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
-/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
-///
-/// Throws: what the call for the lowest part threw.
-/// Complexity: that of `f`, and of moving an iterator to where each range begins.
-template <vertex_list_graph G, class Function>
-void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
-    for_each_part(count, [&](std::size_t part) {
-        const auto [first, last] = vertex_range(graph, count, part);
-        f(part, first, last);
-    });
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_VERTEX_RANGES_HPP
-
-// <stemma/detail/policy_name.hpp>
-#ifndef STEMMA_DETAIL_POLICY_NAME_HPP
-#define STEMMA_DETAIL_POLICY_NAME_HPP
-
-namespace stemma::detail {
-
-/// A policy with `static constexpr std::string_view name`, or one that each object has.
-template <class P>
-concept has_name_member = requires(const P& policy) {
-    { policy.name } -> std::convertible_to<std::string_view>;
-};
-
-/// A policy with `std::string name() const`, whose name tells its options too.
-template <class P>
-concept has_name_function = requires(const P& policy) {
-    { policy.name() } -> std::convertible_to<std::string>;
-};
-
-/// A policy that says what it is called.
-template <class P>
-concept named_policy = has_name_member<P> || has_name_function<P>;
-
-/// Returns: what a policy calls itself, "" where it does not.
-template <class P>
-[[nodiscard]] std::string name_of_policy([[maybe_unused]] const P& policy) {
-    if constexpr (has_name_member<P>) {
-        return std::string(std::string_view(policy.name));
-    } else if constexpr (has_name_function<P>) {
-        return policy.name();
-    } else {
-        return {};
-    }
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_POLICY_NAME_HPP
+#endif // STEMMA_CORE_POLICIES_HPP
 
 // <stemma/core/sweep_order.hpp>
 #ifndef STEMMA_CORE_SWEEP_ORDER_HPP
@@ -5783,99 +6448,1891 @@ private:
 
 #endif // STEMMA_CORE_SWEEP_ORDER_HPP
 
-// <stemma/detail/nesting.hpp>
-#ifndef STEMMA_DETAIL_NESTING_HPP
-#define STEMMA_DETAIL_NESTING_HPP
-
-namespace stemma::detail {
-
-/// An operator in a body, by vertex index, and the one that owns the body.
-struct body_operator {
-    id v = no_id;
-    id owner = no_id;
-    id depth = 0; ///< how many bodies are around it
-};
-
-/// Returns: the operators in bodies, outer ones first; none where the view knows no owners.
-/// Complexity: O(V), and O(depth * log) for each operator in a body.
-template <operator_view Ops>
-[[nodiscard]] std::vector<body_operator> operators_in_bodies(const Ops& ops) {
-    std::vector<body_operator> inner;
-    if constexpr (nested_operators<Ops>) {
-        const auto& graph = ops.graph();
-        std::vector<std::pair<id, id>> owners; // by operator
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            if (const auto o = ops.owner(*it); o != no_id) {
-                const auto v = static_cast<id>(index_of(graph, *it));
-                owners.emplace_back(v, o);
-                inner.push_back({v, o, 0});
-            }
-        }
-        std::sort(owners.begin(), owners.end());
-        for (auto& op : inner) {
-            for (auto o = op.owner; o != no_id; ++op.depth) {
-                const auto above =
-                    std::lower_bound(owners.begin(), owners.end(), std::pair<id, id>(o, 0));
-                o = above != owners.end() && above->first == o ? above->second : no_id;
-            }
-        }
-        std::stable_sort(inner.begin(), inner.end(),
-                         [](const auto& a, const auto& b) { return a.depth < b.depth; });
-    }
-    return inner;
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_NESTING_HPP
-
-// <stemma/error.hpp>
-#ifndef STEMMA_ERROR_HPP
-#define STEMMA_ERROR_HPP
+// <stemma/core/text_list.hpp>
+#ifndef STEMMA_CORE_TEXT_LIST_HPP
+#define STEMMA_CORE_TEXT_LIST_HPP
 
 namespace stemma {
 
-/// Why an operation ended. The numbers are stable.
-enum class error_code {
-    cannot_read = 1,   ///< the file is missing, a folder, or not readable
-    malformed = 2,     ///< the bytes are not what the format says
-    contradiction = 3, ///< the input disagrees with itself
-    unsupported = 4,   ///< well-formed, but beyond a stated limit
-    cannot_write = 5,  ///< the output could not be written
-    too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
-    not_found = 7,     ///< what was asked for is not in the model
-    refused = 8,       ///< the request is understood, and declined with a reason
-    exists = 9,        ///< a file is there already, and may not be replaced
-};
-
-/// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
-class error : public std::runtime_error {
-public:
-    /// `file` and `place` may be empty: then only the reason is told.
-    error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
-        : std::runtime_error(join(file, place, reason)), code_(code) {}
-
-    /// For programs: the number stays when the words of `what()` change.
-    [[nodiscard]] error_code code() const noexcept { return code_; }
-
-private:
-    static std::string join(std::string_view file, std::string_view place,
-                            std::string_view reason) {
-        std::string text;
-        for (auto part : {file, place}) {
-            if (!part.empty()) {
-                text.append(part).append(": ");
-            }
+/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
+[[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        if (comma != 0) {
+            parts.emplace_back(text.substr(0, comma));
         }
-        return text.append(reason);
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+    }
+    return parts;
+}
+
+namespace detail {
+
+/// Returns: the parts, separated by commas. Complexity: O(length).
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) {
+        text.append(text.empty() ? "" : ",").append(part);
+    }
+    return text;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_TEXT_LIST_HPP
+
+// <stemma/core/detail/grouped_ids.hpp>
+#ifndef STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+#define STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+
+namespace stemma {
+
+/// Ids by the group they are in, groups side by side: two tables, made by counting.
+class grouped_ids {
+public:
+    /// No groups.
+    grouped_ids() : first_(1, 0) {}
+
+    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
+    /// Requires: groups are below `count`, and both calls say the same.
+    /// Complexity: O(members + groups).
+    template <class ForEach>
+    grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
+        // A group's entry counts two places behind it, then says where it is written next, and
+        // last where it ends.
+        for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
+        for (std::size_t g = 2; g < first_.size(); ++g) {
+            first_[g] += first_[g - 1];
+        }
+        members_.resize(first_.back());
+        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
+        first_.pop_back();
     }
 
-    error_code code_;
+    /// Returns: how many groups there are, empty ones included.
+    [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
+
+    /// Returns: the members of a group, in the order in which they came.
+    [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
+        return range(group, group + 1);
+    }
+
+    /// Returns: the members of the groups in [begin, end), one group after the other.
+    [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
+        return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
+    }
+
+private:
+    std::vector<id> first_; // by group, and one more
+    std::vector<id> members_;
 };
 
 } // namespace stemma
 
-#endif // STEMMA_ERROR_HPP
+#endif // STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+
+// <stemma/core/detail/strong_components.hpp>
+#ifndef STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
+#define STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
+/// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
+/// long.
+///
+/// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
+/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
+template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
+[[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
+                                                Index index, Edges edges, Target target) {
+    struct frame {
+        std::size_t v;
+        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
+    };
+    std::vector<id> component(size, no_id);
+    std::vector<id> found(size, no_id); // in the order of discovery
+    std::vector<id> lowest(size, no_id);
+    std::vector<std::size_t> open; // found, and without a component
+    std::vector<frame> way;
+    id next = 0;
+    id components = 0;
+    const auto enter = [&](const Vertex& vertex) {
+        const std::size_t v = index(vertex);
+        found[v] = lowest[v] = next++;
+        open.push_back(v);
+        way.push_back({v, edges(vertex)});
+    };
+    for_each_vertex([&](const Vertex& root) {
+        if (found[index(root)] == no_id) {
+            enter(root);
+        }
+        while (!way.empty()) {
+            const auto v = way.back().v;
+            auto& [edge, end] = way.back().left;
+            if (edge != end) {
+                const Vertex reader = target(*edge);
+                ++edge;
+                const std::size_t u = index(reader);
+                if (found[u] == no_id) {
+                    enter(reader);
+                } else if (component[u] == no_id) {
+                    lowest[v] = std::min(lowest[v], found[u]);
+                }
+                continue;
+            }
+            way.pop_back();
+            if (!way.empty()) {
+                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
+            }
+            if (lowest[v] == found[v]) {
+                for (std::size_t u = size; u != v;) {
+                    u = open.back();
+                    open.pop_back();
+                    component[u] = components;
+                }
+                ++components;
+            }
+        }
+    });
+    return component;
+}
+
+} // namespace detail
+
+/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
+/// lead from each to the other. A component has a lower number than those that lead to it.
+///
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
+    return detail::strong_components<vertex_t<Graph>>(
+        num_vertices(graph),
+        [&](auto f) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                f(*it);
+            }
+        },
+        [&](const auto& v) { return index_of(graph, v); },
+        [&](const auto& v) { return out_edges(v, graph); },
+        [&](const auto& e) { return target(e, graph); });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
+
+// <stemma/core/detail/sparse_ids.hpp>
+#ifndef STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
+#define STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
+
+namespace stemma::detail {
+
+/// A set of ids, which are few of many, or close together: bits, by the page that they are on.
+class sparse_ids {
+public:
+    sparse_ids() = default;
+    sparse_ids(const sparse_ids&) = delete;
+    sparse_ids& operator=(const sparse_ids&) = delete;
+
+    /// Returns: whether it was missing. Complexity: constant on average.
+    bool insert(id member) {
+        if (member / page_size != number_) {
+            turn_to(member / page_size);
+        }
+        auto& bits = page_[member % page_size / 64];
+        const auto bit = std::uint64_t{1} << member % 64;
+        if ((bits & bit) != 0) {
+            return false;
+        }
+        bits |= bit;
+        return true;
+    }
+
+private:
+    static constexpr id page_size = 512; // as many bits as a line of the cache holds
+
+    void turn_to(id number) {
+        // All that the table looks at is the number.
+        const auto fresh = static_cast<id>(pages_.size());
+        const auto at = index_.insert(std::uint64_t{number} << 32U, fresh, [](id) { return true; });
+        if (at == fresh) {
+            pages_.emplace_back();
+        }
+        page_ = pages_[at].data();
+        number_ = number;
+    }
+
+    flat_index index_; // of pages, by number
+    std::vector<std::array<std::uint64_t, page_size / 64>> pages_;
+    id number_ = no_id;             // of the page that was asked for last
+    std::uint64_t* page_ = nullptr; // the bits on it
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
+
+// <stemma/model/operator_edge.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_EDGE_HPP
+#define STEMMA_MODEL_OPERATOR_EDGE_HPP
+
+namespace stemma {
+
+/// Edge property: the tensor that flows along the edge.
+struct value_index_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
+/// result).
+struct in_port_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which output of the producer.
+struct out_port_t {
+    using kind = boost::edge_property_tag;
+};
+
+/// Property: which value an edge carries.
+inline constexpr value_index_t value_index{};
+/// Property: as which input the value is read.
+inline constexpr in_port_t in_port{};
+/// Property: as which output the value is made.
+inline constexpr out_port_t out_port{};
+
+/// One edge as it is handed to an operator_graph.
+struct operator_edge {
+    id source = no_id;   ///< the producer
+    id target = no_id;   ///< the reader
+    id value = no_id;    ///< what flows, as the caller numbers values
+    id in_port = no_id;  ///< `no_id` where no input slot is meant
+    id out_port = no_id; ///< which output of the producer
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_OPERATOR_EDGE_HPP
+
+// <stemma/model/operator_graph.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
+#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+namespace stemma {
+
+/// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
+///
+/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
+/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_index`, `in_port`,
+/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
+/// in the order of their readers. Each function of these concepts takes O(1).
+class operator_graph {
+public:
+    /// From a producer to a reader.
+    struct edge {
+        id source = no_id; ///< the producer
+        id target = no_id; ///< the reader
+        id index = no_id;  ///< in [0, num_edges), rising with the reader
+
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    /// Without vertices.
+    operator_graph() : operator_graph(0, {}) {}
+
+    /// Requires: every source and target is below `count`.
+    /// Complexity: O(V + E) by counting; two passes over `edges`.
+    operator_graph(std::size_t count, std::span<const operator_edge> edges)
+        : operator_graph(count, [&](auto take) {
+            for (const auto& e : edges) {
+                take(e);
+            }
+        }) {}
+
+    /// `for_each(take)` calls `take(edge)` with an `operator_edge` for every edge, and is called
+    /// twice.
+    /// Requires: as above, and both calls say the same.
+    /// Complexity: O(V + E) by counting, beside the two calls.
+    template <std::invocable<void (*)(const operator_edge&)> ForEach>
+    operator_graph(std::size_t count, ForEach for_each)
+        : in_first_(count + 2), out_first_(count + 2) {
+        for_each([&](const operator_edge& e) {
+            ++in_first_[std::size_t{e.target} + 2];
+            ++out_first_[std::size_t{e.source} + 2];
+            leads_upwards_ = leads_upwards_ && e.source < e.target;
+        });
+        std::partial_sum(in_first_.begin(), in_first_.end(), in_first_.begin());
+        std::partial_sum(out_first_.begin(), out_first_.end(), out_first_.begin());
+        const auto size = in_first_.back();
+        source_.resize(size);
+        value_.resize(size);
+        in_port_.resize(size);
+        out_port_.resize(size);
+        out_target_.resize(size);
+        out_index_.resize(size);
+        for_each([&](const operator_edge& e) {
+            const auto at = in_first_[std::size_t{e.target} + 1]++;
+            source_[at] = e.source;
+            value_[at] = e.value;
+            in_port_[at] = e.in_port;
+            out_port_[at] = e.out_port;
+        });
+        for (id v = 0; v < count; ++v) {
+            for (auto at = in_first_[v]; at < in_first_[v + 1]; ++at) {
+                const auto out = out_first_[std::size_t{source_[at]} + 1]++;
+                out_target_[out] = v;
+                out_index_[out] = at;
+            }
+        }
+        in_first_.pop_back();
+        out_first_.pop_back();
+    }
+
+    /// Returns: as `num_vertices`.
+    [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
+
+    /// Returns: as `num_edges`.
+    [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
+
+    /// The producers of `v`, parallel ones repeated; goes into range-v3's views as it is.
+    [[nodiscard]] std::span<const id> producers(id v) const noexcept {
+        return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
+    }
+
+    /// The readers of `v`, in order, parallel ones repeated.
+    [[nodiscard]] std::span<const id> readers(id v) const noexcept {
+        return {out_target_.data() + out_first_[v], out_target_.data() + out_first_[v + 1]};
+    }
+
+    /// By the index of the edge; valid as long as the graph.
+    [[nodiscard]] const std::vector<id>& property(value_index_t) const noexcept { return value_; }
+
+    /// By the index of the edge; `no_id` where no input slot is meant.
+    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+
+    /// By the index of the edge.
+    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
+
+private:
+    // A position in one of the compressed arrays; `Derived` says what stands there.
+    template <class Derived, class Value>
+    class array_iterator
+        : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
+    public:
+        array_iterator() = default;
+        array_iterator(const operator_graph* graph, id v, id at) : graph_(graph), v_(v), at_(at) {}
+
+    protected:
+        const operator_graph* graph_ = nullptr;
+        id v_ = no_id;
+        id at_ = 0;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] bool equal(const array_iterator& other) const { return at_ == other.at_; }
+        void increment() { ++at_; }
+        void decrement() { --at_; }
+        void advance(std::ptrdiff_t n) { at_ = static_cast<id>(at_ + n); }
+        [[nodiscard]] std::ptrdiff_t distance_to(const array_iterator& other) const {
+            return static_cast<std::ptrdiff_t>(other.at_) - static_cast<std::ptrdiff_t>(at_);
+        }
+    };
+
+public:
+    /// For Boost.Graph.
+    class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
+    public:
+        using array_iterator<in_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+    };
+
+    /// For Boost.Graph.
+    class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
+    public:
+        using array_iterator<out_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const {
+            return {v_, graph_->out_target_[at_], graph_->out_index_[at_]};
+        }
+    };
+
+    /// For Boost.Graph.
+    class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
+    public:
+        using array_iterator<adjacency_iterator, id>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] id dereference() const { return graph_->out_target_[at_]; }
+    };
+
+    /// All edges, those of a reader together, readers in order.
+    class edge_iterator
+        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
+    public:
+        edge_iterator() = default;
+
+        /// At the edge of index `at`. Complexity: O(V), and O(1) at the end.
+        edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+        [[nodiscard]] bool equal(const edge_iterator& other) const { return at_ == other.at_; }
+        void increment() {
+            ++at_;
+            settle();
+        }
+        void settle() {
+            while (at_ < graph_->edge_count() && graph_->in_first_[v_ + 1] <= at_) {
+                ++v_;
+            }
+        }
+
+        const operator_graph* graph_ = nullptr;
+        id v_ = 0;
+        id at_ = 0;
+    };
+
+    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id v, const operator_graph& g) {
+        return {{&g, v, g.in_first_[v]}, {&g, v, g.in_first_[v + 1]}};
+    }
+
+    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id v,
+                                                                     const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend std::pair<edge_iterator, edge_iterator> edges(const operator_graph& g) {
+        return {{&g, 0}, {&g, g.edge_count()}};
+    }
+
+    friend std::pair<adjacency_iterator, adjacency_iterator>
+    adjacent_vertices(id v, const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    /// Whether every edge leads from a lower vertex to a higher one: noted when the graph was made,
+    /// so that sweeps need not look.
+    friend bool is_topologically_indexed(const operator_graph& g) { return g.leads_upwards_; }
+
+    friend id in_degree(id v, const operator_graph& g) {
+        return g.in_first_[v + 1] - g.in_first_[v];
+    }
+    friend id out_degree(id v, const operator_graph& g) {
+        return g.out_first_[v + 1] - g.out_first_[v];
+    }
+    friend id degree(id v, const operator_graph& g) { return in_degree(v, g) + out_degree(v, g); }
+
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const operator_graph& g) {
+        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.vertex_count())};
+    }
+    friend id num_vertices(const operator_graph& g) { return g.vertex_count(); }
+    friend id num_edges(const operator_graph& g) { return g.edge_count(); }
+    friend id source(const edge& e, const operator_graph&) { return e.source; }
+    friend id target(const edge& e, const operator_graph&) { return e.target; }
+
+private:
+    // By vertex, and one more; while they are made, two more: counts stand two places behind a
+    // vertex, then turn into the place where its next edge goes, and last into where it ends.
+    std::vector<id> in_first_;
+    std::vector<id> out_first_;
+    std::vector<id> source_;
+    std::vector<id> value_;
+    std::vector<id> in_port_;
+    std::vector<id> out_port_;
+    std::vector<id> out_target_; // apart, as most who go through readers need no index
+    std::vector<id> out_index_;
+    bool leads_upwards_ = true;
+};
+
+/// Reads an edge property of an operator_graph by the edge's index.
+class edge_id_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    edge_id_map() = default;
+
+    /// Requires: `ids` outlives the map and stays as long.
+    explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
+
+    friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
+
+private:
+    const id* ids_ = nullptr;
+};
+
+/// Reads the index of an edge in [0, num_edges).
+class edge_index_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    friend id get(const edge_index_map&, const key_type& e) { return e.index; }
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const operator_graph&, id v) {
+    return v;
+}
+inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
+    return e.index;
+}
+
+inline edge_id_map get(value_index_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(in_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(out_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline id get(value_index_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::operator_graph> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::operator_graph::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual edge_list_graph_tag,
+                                virtual bidirectional_graph_tag,
+                                virtual adjacency_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = stemma::operator_graph::out_edge_iterator;
+    using in_edge_iterator = stemma::operator_graph::in_edge_iterator;
+    using edge_iterator = stemma::operator_graph::edge_iterator;
+    using adjacency_iterator = stemma::operator_graph::adjacency_iterator;
+    using vertices_size_type = stemma::id;
+    using edges_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::operator_graph, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, edge_index_t> {
+    using type = stemma::edge_index_map;
+    using const_type = stemma::edge_index_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::value_index_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::in_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::out_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+// <stemma/cut/boundary.hpp>
+#ifndef STEMMA_CUT_BOUNDARY_HPP
+#define STEMMA_CUT_BOUNDARY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+// Boost's own graphs know their properties as a list, and fail hard when asked for another one.
+template <class Graph>
+concept lacks_value_property = requires {
+    typename Graph::edge_property_type;
+    requires !boost::lookup_one_property<typename Graph::edge_property_type, value_index_t>::found;
+};
+
+} // namespace detail
+
+/// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
+/// make one value.
+template <class Graph>
+concept carries_values =
+    !detail::lacks_value_property<Graph> && requires(const Graph& graph, edge_t<Graph> e) {
+    { get(value_index, graph, e) } -> std::convertible_to<id>;
+};
+
+/// Returns: what flows along an edge.
+template <operator_graph_like Graph>
+[[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
+    if constexpr (carries_values<Graph>) {
+        return get(value_index, graph, e);
+    } else {
+        return static_cast<id>(index_of(graph, source(e, graph)));
+    }
+}
+
+/// A part of the vertices of a graph, by vertex index.
+///
+/// `inside` are those of the set. `apart` are those that do not count on either side, because every
+/// reader gets a copy of them: constants, say.
+struct vertex_set {
+    std::vector<bool> inside; ///< by vertex index
+    std::vector<bool> apart;  ///< by vertex index
+
+    /// Without members.
+    explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
+
+    /// Whether `v` counts as one of the set.
+    [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
+
+    /// Whether `v` counts as one of the others; those apart are neither.
+    [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
+};
+
+/// What crosses the border of a set: one edge for each value.
+template <operator_graph_like Graph>
+struct boundary_result {
+    std::vector<edge_t<Graph>> inputs;  ///< into the set, in the order of readers
+    std::vector<edge_t<Graph>> outputs; ///< out of it, in the order of producers
+};
+
+/// Finds the values that cross the border of a set.
+///
+/// Readers and producers are taken in the order of `members`, which are the vertices of the set.
+/// Complexity: O(edges at the members), and a look-up for each edge that crosses.
+template <operator_graph_like Graph>
+[[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
+                                                   std::span<const vertex_t<Graph>> members) {
+    // `edges` are those of a member, `beyond` is the end of one that is not the member.
+    const auto cross = [&](auto edges, auto beyond) {
+        std::vector<edge_t<Graph>> kept;
+        detail::sparse_ids met; // values
+        for (const auto& v : members) {
+            if (set.apart[index_of(graph, v)]) {
+                continue;
+            }
+            for (auto [it, last] = edges(v); it != last; ++it) {
+                const auto value = value_on(graph, *it);
+                if (set.is_outside(index_of(graph, beyond(*it))) && met.insert(value)) {
+                    kept.push_back(*it);
+                }
+            }
+        }
+        return kept;
+    };
+    return {cross([&](const auto& v) { return in_edges(v, graph); },
+                  [&](const auto& e) { return source(e, graph); }),
+            cross([&](const auto& v) { return out_edges(v, graph); },
+                  [&](const auto& e) { return target(e, graph); })};
+}
+
+/// Part of a topological order: from the first to the last member of a set of vertices. What lies
+/// outside of it is on no way between members.
+template <operator_graph_like Graph>
+class order_stretch {
+public:
+    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where;
+    /// an empty one says that it is in the order of indices. Complexity: O(members).
+    order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
+                  std::span<const id> rank, std::span<const vertex_t<Graph>> members)
+        : rank_(rank) {
+        std::size_t end = 0;
+        first_ = members.empty() ? 0 : order.size();
+        for (const auto& v : members) {
+            const auto at = rank_of(index_of(graph, v));
+            first_ = std::min(first_, at);
+            end = std::max(end, at + 1);
+        }
+        vertices_ = order.subspan(first_, end - first_);
+    }
+
+    /// From the place `first` up to `end`; the rest is as above. Complexity: O(1).
+    order_stretch(std::span<const vertex_t<Graph>> order, std::span<const id> rank,
+                  std::size_t first, std::size_t end)
+        : vertices_(order.subspan(first, end - first)), rank_(rank), first_(first) {}
+
+    /// Returns: the stretch, producers first; valid as long as the order it was made of.
+    [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
+
+    /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
+    [[nodiscard]] std::size_t place(std::size_t v) const {
+        return rank_of(v) - first_; // those before the first one wrap around
+    }
+
+private:
+    [[nodiscard]] std::size_t rank_of(std::size_t v) const { return rank_.empty() ? v : rank_[v]; }
+
+    std::span<const vertex_t<Graph>> vertices_;
+    std::span<const id> rank_;
+    std::size_t first_ = 0;
+};
+
+namespace detail {
+
+/// As below, where the path holds `name(vertex)` of each vertex. `led_by` is room for a number by
+/// place: where a way from a member comes from, of a member its own place.
+template <operator_graph_like Graph, class Name>
+[[nodiscard]] auto find_reentry(const Graph& graph, const vertex_set& set,
+                                const order_stretch<Graph>& stretch, std::vector<id>& led_by,
+                                Name name) {
+    const auto all = stretch.vertices();
+    const auto place_of = [&](vertex_t<Graph> v) { return stretch.place(index_of(graph, v)); };
+    led_by.resize(all.size());
+    auto back = all.size(); // the first member with such a way through others
+    for (std::size_t at = 0; at < back; ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.inside[v] || set.apart[v]) {
+            led_by[at] = set.apart[v] ? no_id : static_cast<id>(at);
+            continue;
+        }
+        id led = no_id;
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto from = place_of(source(*it, graph));
+            if (from < at && led_by[from] != no_id) {
+                led = static_cast<id>(from);
+                break;
+            }
+        }
+        led_by[at] = led;
+        if (led == no_id) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
+            if (set.is_inside(index_of(graph, target(*it, graph)))) {
+                back = std::min(back, place_of(target(*it, graph)));
+            }
+        }
+    }
+    std::vector<decltype(name(all[back]))> path;
+    if (back == all.size()) {
+        return path;
+    }
+    path.push_back(name(all[back]));
+    for (auto [it, last] = in_edges(all[back], graph); it != last && path.size() == 1; ++it) {
+        auto from = place_of(source(*it, graph));
+        if (from >= back || led_by[from] == no_id || led_by[from] == from) {
+            continue;
+        }
+        for (; led_by[from] != from; from = led_by[from]) {
+            path.push_back(name(all[from]));
+        }
+        path.push_back(name(all[from]));
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+} // namespace detail
+
+/// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
+/// and the one it comes back to. Empty when there is none, that is, when the set is convex.
+///
+/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
+                                                        const order_stretch<Graph>& stretch) {
+    std::vector<id> led_by;
+    return detail::find_reentry(graph, set, stretch, led_by,
+                                [](const vertex_t<Graph>& v) { return v; });
+}
+
+/// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
+/// at most.
+///
+/// `stretch` covers all members of the set.
+/// Returns: by place in the stretch the run, `no_id` for what is not inside.
+/// Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
+                                          const order_stretch<Graph>& stretch) {
+    const auto all = stretch.vertices();
+    std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.apart[v]) {
+            continue;
+        }
+        const id inside = set.inside[v] ? 1 : 0;
+        id least = 0; // of one outside: the first run it may feed
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto from = stretch.place(index_of(graph, source(*it, graph)));
+            if (from < at) {
+                least = std::max(least, (run[from] + 1 - inside) / 2);
+            }
+        }
+        run[at] = 2 * least + inside;
+    }
+    for (auto& r : run) {
+        r = r % 2 == 0 ? no_id : r / 2;
+    }
+    return run;
+}
+
+namespace detail {
+
+/// Calls `f(from, to)` for every edge between two parts, readers in the order of the graph.
+template <operator_graph_like Graph, class Function>
+void for_each_between(const Graph& graph, std::span<const id> part, Function f) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = part[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = part[index_of(graph, source(*in, graph))];
+            if (from != to && from != no_id) {
+                f(from, to);
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
+/// where any vertex of one reads from the other.
+///
+/// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
+/// Complexity: O(V + E + parts), and O(n log n) of the edges of the result.
+template <operator_graph_like Graph>
+[[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
+                                            std::size_t part_count) {
+    const grouped_ids producers(part_count, [&](auto take) {
+        detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
+    });
+    std::vector<std::pair<id, id>> pairs;
+    std::vector<id> read_by(part_count, no_id); // by part: the last that reads from it
+    for (id to = 0; to < part_count; ++to) {
+        const auto first = static_cast<std::ptrdiff_t>(pairs.size());
+        for (auto from : producers[to]) {
+            if (read_by[from] != to) {
+                read_by[from] = to;
+                pairs.emplace_back(to, from);
+            }
+        }
+        std::sort(pairs.begin() + first, pairs.end());
+    }
+    return {part_count, [&](auto take) {
+                for (const auto& [to, from] : pairs) {
+                    take({from, to, no_id, no_id, no_id});
+                }
+            }};
+}
+
+/// The values that cross the border of every module of a tree, ascending by vertex that makes them.
+struct module_boundaries {
+    grouped_ids inputs;  ///< by module: made outside of it and read in it
+    grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
+};
+
+/// Finds what crosses the border of all modules at once, each with all that lies below it.
+///
+/// `module` is by vertex index. A value that a vertex makes is an output of every module that holds
+/// the vertex and not all of its readers; an input of every module that holds a reader of it and
+/// not the vertex. `leaves(value)` says whether a value also leaves the graph as a whole. `apart`
+/// is as in `vertex_set`. Complexity: O(V + E + length of the result).
+template <operator_graph_like Graph, class Leaving>
+[[nodiscard]] module_boundaries
+find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<const id> module,
+                       const std::vector<bool>& apart, Leaving leaving) {
+    std::vector<std::pair<id, id>> in; // module, value
+    std::vector<std::pair<id, id>> out;
+    std::vector<id> last_in(modules.size(), no_id);
+    std::vector<std::pair<id, id>> made; // value, reader's module
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (apart[v]) {
+            continue;
+        }
+        made.clear();
+        for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
+            const auto reader = index_of(graph, target(*edge, graph));
+            if (!apart[reader]) {
+                made.emplace_back(value_on(graph, *edge), module[reader]);
+            }
+        }
+        const auto& leaves = leaving(*it);
+        for (auto value : leaves) {
+            made.emplace_back(value, no_id);
+        }
+        std::sort(made.begin(), made.end());
+        for (std::size_t i = 0, end = 0; i < made.size(); i = end) {
+            const auto value = made[i].first;
+            auto highest = module[v]; // the deepest module that holds the vertex and all readers
+            bool leaves_all = false;
+            for (; end < made.size() && made[end].first == value; ++end) {
+                const auto reader = made[end].second;
+                if (reader == no_id) {
+                    leaves_all = true;
+                    continue;
+                }
+                highest = modules.lca(highest, reader);
+                const auto meet = modules.lca(module[v], reader);
+                for (auto m = reader; m != meet && last_in[m] != value; m = modules.parent(m)) {
+                    last_in[m] = value;
+                    in.emplace_back(m, value);
+                }
+            }
+            for (auto m = module[v]; m != no_id && (leaves_all || m != highest);
+                 m = modules.parent(m)) {
+                out.emplace_back(m, value);
+            }
+        }
+    }
+    const auto by_module = [&](const std::vector<std::pair<id, id>>& pairs) {
+        return grouped_ids(modules.size(), [&](auto take) {
+            for (const auto& [m, value] : pairs) {
+                take(m, value);
+            }
+        });
+    };
+    return {by_module(in), by_module(out)};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_BOUNDARY_HPP
+
+// <stemma/cut/acyclic_partition.hpp>
+#ifndef STEMMA_CUT_ACYCLIC_PARTITION_HPP
+#define STEMMA_CUT_ACYCLIC_PARTITION_HPP
+
+namespace stemma {
+
+/// A partition whose parts can be run one after the other.
+struct acyclic_partition {
+    /// A part of the partition it was made from, or one level of it.
+    struct piece {
+        id part = no_id; ///< of the partition that was given
+        id level = 0;    ///< 0 of a part that was not divided
+    };
+
+    std::vector<piece> pieces; ///< in an order in which they can be run
+    std::vector<id> piece_of;  ///< by vertex index; `no_id` of one without a part
+};
+
+namespace detail {
+
+/// Returns: by part those that read from it, each as often as its vertices do.
+template <operator_graph_like Graph>
+[[nodiscard]] grouped_ids readers_by_part(const Graph& graph, std::span<const id> part,
+                                          std::size_t part_count) {
+    return {part_count, [&](auto take) { for_each_between(graph, part, take); }};
+}
+
+/// Returns: by part its strong component, as `find_strong_components` does.
+[[nodiscard]] inline std::vector<id> circles_of(const grouped_ids& readers) {
+    return strong_components<id>(
+        readers.size(),
+        [&](auto f) {
+            for (id p = 0; p < readers.size(); ++p) {
+                f(p);
+            }
+        },
+        [](id p) { return p; },
+        [&](id p) { return std::pair(readers[p].begin(), readers[p].end()); },
+        [](id p) { return p; });
+}
+
+/// Returns: by part its place in a topological order that prefers low ones.
+[[nodiscard]] inline std::vector<id> places_in_order(const grouped_ids& readers) {
+    std::vector<std::size_t> waiting(readers.size());
+    for (auto to : readers.range(0, readers.size())) {
+        ++waiting[to];
+    }
+    std::priority_queue<id, std::vector<id>, std::greater<>> ready;
+    for (id p = 0; p < waiting.size(); ++p) {
+        if (waiting[p] == 0) {
+            ready.push(p);
+        }
+    }
+    std::vector<id> place(waiting.size(), no_id);
+    for (id next = 0; !ready.empty(); ++next) {
+        const auto p = ready.top();
+        ready.pop();
+        place[p] = next;
+        for (auto to : readers[p]) {
+            if (--waiting[to] == 0) {
+                ready.push(to);
+            }
+        }
+    }
+    return place;
+}
+
+} // namespace detail
+
+/// Divides the parts of a partition that read from each other in circles by level: a vertex's level
+/// is the number of times that the way to it, among such parts, goes from one to another, at most.
+/// Parts on no circle stay whole.
+///
+/// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
+/// part, each behind its producers. Complexity: O(V + E + parts), and O(log n) for each of n pieces
+/// and for each vertex of a level above 0.
+template <operator_graph_like Graph>
+[[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
+                                             std::size_t part_count,
+                                             std::span<const vertex_t<Graph>> order) {
+    const auto circle = detail::circles_of(detail::readers_by_part(graph, part, part_count));
+    std::vector<id> level(num_vertices(graph), 0);
+    std::vector<id> lowest(part_count, no_id); // by part: its piece of level 0
+    std::map<std::pair<id, id>, id> others;    // part and level: piece
+    acyclic_partition result;
+    result.piece_of.assign(num_vertices(graph), no_id);
+    for (const auto& v : order) {
+        const auto i = index_of(graph, v);
+        const auto own = part[i];
+        if (own == no_id) {
+            continue;
+        }
+        id highest = 0;
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            if (part[u] != no_id && circle[part[u]] == circle[own]) {
+                highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
+            }
+        }
+        level[i] = highest;
+        auto& piece =
+            highest == 0 ? lowest[own] : others.try_emplace({own, highest}, no_id).first->second;
+        if (piece == no_id) {
+            piece = static_cast<id>(result.pieces.size());
+            result.pieces.push_back({own, highest});
+        }
+        result.piece_of[i] = piece;
+    }
+    // Pieces are numbered by their first vertex now; put them behind what they read.
+    const auto place = detail::places_in_order(
+        detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
+    auto sorted = result.pieces;
+    for (std::size_t p = 0; p < place.size(); ++p) {
+        sorted[place[p]] = result.pieces[p];
+    }
+    result.pieces = std::move(sorted);
+    for (auto& p : result.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
+    return result;
+}
+
+/// Joins pieces of one part again where nothing between them keeps them apart: a later level joins
+/// the one before it when no way leads from there through other pieces to it.
+///
+/// Complexity: O(pieces * (pieces + edges between them)).
+template <operator_graph_like Graph>
+void join_levels(const Graph& graph, acyclic_partition& partition) {
+    auto count = partition.pieces.size();
+    std::map<id, std::vector<id>> of_part;
+    for (id p = 0; p < count; ++p) {
+        of_part[partition.pieces[p].part].push_back(p);
+    }
+    std::vector<id> joined(count); // by piece: the one it is part of now
+    for (id p = 0; p < count; ++p) {
+        joined[p] = p;
+    }
+    const auto between =
+        quotient_graph(graph, std::span<const id>(partition.piece_of), partition.pieces.size());
+    std::vector<std::vector<id>> members(count);
+    for (id p = 0; p < count; ++p) {
+        members[p] = {p};
+    }
+    // Whether a way leads from `from` through another piece to `to`.
+    const auto leads_around = [&](id from, id to) {
+        std::vector<bool> seen(count, false);
+        std::vector<id> open;
+        const auto visit_readers = [&](id group) {
+            for (auto p : members[group]) {
+                for (auto [it, last] = adjacent_vertices(p, between); it != last; ++it) {
+                    const auto reader = joined[*it];
+                    if (reader != from && !seen[reader] && (reader != to || group != from)) {
+                        seen[reader] = true;
+                        open.push_back(reader);
+                    }
+                }
+            }
+        };
+        visit_readers(from);
+        while (!open.empty() && !seen[to]) {
+            const auto group = open.back();
+            open.pop_back();
+            visit_readers(group);
+        }
+        return bool{seen[to]};
+    };
+    for (const auto& [part, levels] : of_part) {
+        auto into = levels.front();
+        for (std::size_t i = 1; i < levels.size(); ++i) {
+            if (leads_around(into, levels[i]) || leads_around(levels[i], into)) {
+                into = levels[i];
+                continue;
+            }
+            joined[levels[i]] = into;
+            members[into].push_back(levels[i]);
+            members[levels[i]].clear();
+        }
+    }
+    std::vector<id> number(count, no_id);
+    std::vector<acyclic_partition::piece> kept;
+    for (id p = 0; p < count; ++p) {
+        if (joined[p] == p) {
+            number[p] = static_cast<id>(kept.size());
+            kept.push_back(partition.pieces[p]);
+        }
+    }
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : number[joined[p]];
+    }
+    const auto place =
+        detail::places_in_order(detail::readers_by_part(graph, partition.piece_of, kept.size()));
+    partition.pieces.resize(kept.size());
+    for (std::size_t p = 0; p < kept.size(); ++p) {
+        partition.pieces[place[p]] = kept[p];
+    }
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
+}
+
+/// Divides a sequence into exactly `parts` stretches of about equal cost: none costs more than the
+/// mean and the costliest element together.
+///
+/// `penalty(i)` says how little it suits to divide in front of element i; among places that are as
+/// good by cost, the first with the least is taken.
+/// Requires: 0 < parts <= costs.size().
+/// Returns: where each stretch begins.
+/// Complexity: O(costs), and as many calls of `penalty`.
+template <class Penalty>
+[[nodiscard]] std::vector<std::size_t> divide_evenly(std::span<const std::uint64_t> costs,
+                                                     std::size_t parts, Penalty penalty) {
+    std::uint64_t total = 0;
+    for (auto cost : costs) {
+        total += cost;
+    }
+    std::vector<std::size_t> begins{0};
+    std::uint64_t before = 0; // cost of all in front of `at`
+    std::size_t at = 0;
+    for (std::size_t k = 1; k < parts; ++k) {
+        // The whole part of k / parts of the total, without leaving 64 bits.
+        const auto target = total / parts * k + total % parts * k / parts;
+        const auto least = begins.back() + 1;
+        const auto most = costs.size() - (parts - k);
+        while (at < least || (at < most && before + costs[at] <= target)) {
+            before += costs[at++];
+        }
+        auto best = at;
+        auto least_penalty = penalty(best);
+        // What costs nothing can go to either side.
+        for (auto i = at; i > least && costs[i - 1] == 0; --i) {
+            if (const auto other = penalty(i - 1); other <= least_penalty) {
+                best = i - 1;
+                least_penalty = other;
+            }
+        }
+        begins.push_back(best);
+    }
+    return begins;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_ACYCLIC_PARTITION_HPP
+
+// <stemma/model/dependence.hpp>
+#ifndef STEMMA_MODEL_DEPENDENCE_HPP
+#define STEMMA_MODEL_DEPENDENCE_HPP
+
+namespace stemma {
+
+/// What an operator's results depend on.
+enum class dependence : std::uint8_t {
+    constant, ///< on nothing: a constant
+    weight,   ///< on constants and initializers only
+    shape,    ///< on the shapes of data, not on the data
+    data,     ///< on the data that flows through the model
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_DEPENDENCE_HPP
+
+// <stemma/cut/cut.hpp>
+#ifndef STEMMA_CUT_CUT_HPP
+#define STEMMA_CUT_CUT_HPP
+
+namespace stemma {
+
+/// What happens when a set of operators is not convex: when some way leads out of it and back.
+enum class gap_rule : std::uint8_t {
+    refuse, ///< no cut; the way is shown
+    absorb, ///< what lies on such ways is taken in
+    runs,   ///< one cut for each convex run
+};
+
+/// Returns: `refuse`, `absorb` or `runs`.
+[[nodiscard]] constexpr std::optional<gap_rule> parse_gap_rule(std::string_view name) noexcept {
+    return name == "refuse"   ? std::optional(gap_rule::refuse)
+           : name == "absorb" ? std::optional(gap_rule::absorb)
+           : name == "runs"   ? std::optional(gap_rule::runs)
+                              : std::nullopt;
+}
+
+namespace detail {
+
+template <class P>
+concept has_pulls = requires(const P& p, dependence d) {
+    { p.pulls(d) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept has_gaps = requires(const P& p) {
+    { p.gaps() } -> std::convertible_to<gap_rule>;
+};
+
+template <class P>
+concept has_boundary_name = requires(const P& p, std::string_view name) {
+    { p.boundary_name(name) } -> std::convertible_to<std::string>;
+};
+
+template <class P>
+concept has_keeps_unused_initializers = requires(const P& p) {
+    { p.keeps_unused_initializers() } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says what belongs to a part that is cut out of a model, beyond the operators asked for.
+///
+/// `pulls(d)`: whether an operator outside that the part reads from is copied in rather than making
+/// an input, by what its results depend on. Constants always are. `gaps()`: what to do with a set
+/// that is not convex. `boundary_name(name)`: how an input or output is called that was `name` in
+/// the whole. `keeps_unused_initializers()`: whether initializers that nothing reads go along.
+///
+/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything;
+///   different names stay different.
+template <class P>
+concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
+    detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
+
+/// Copies in what depends on weights at most, and keeps all names.
+struct standard_cut {
+    using policy_category = cut_category;
+
+    dependence pulled = dependence::weight; ///< the most that is copied in
+    gap_rule rule = gap_rule::refuse;       ///< what to do with a set that is not convex
+
+    [[nodiscard]] constexpr bool pulls(dependence d) const noexcept {
+        return d == dependence::constant || d <= pulled;
+    }
+    [[nodiscard]] constexpr gap_rule gaps() const noexcept { return rule; }
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return std::string(name);
+    }
+    [[nodiscard]] constexpr bool keeps_unused_initializers() const noexcept { return false; }
+};
+
+/// Returns: the most that is copied in: `none`, `constants`, `weights`, `shapes` or `all`.
+[[nodiscard]] constexpr std::optional<dependence> parse_pull(std::string_view name) noexcept {
+    return name == "none" || name == "constants" ? std::optional(dependence::constant)
+           : name == "weights"                   ? std::optional(dependence::weight)
+           : name == "shapes"                    ? std::optional(dependence::shape)
+           : name == "all"                       ? std::optional(dependence::data)
+                                                 : std::nullopt;
+}
+
+/// As standard_cut, with names that are valid identifiers in most languages.
+struct plain_names_cut : standard_cut {
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        constexpr std::string_view hex = "0123456789abcdef";
+        std::string plain;
+        for (char c : name) {
+            const bool keeps = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                               (c >= '0' && c <= '9' && !plain.empty());
+            if (keeps) {
+                plain.push_back(c);
+            } else {
+                const auto byte = static_cast<unsigned char>(c);
+                plain.append("_").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
+            }
+        }
+        return plain;
+    }
+};
+
+/// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
+/// in one without meeting.
+struct prefixed_names_cut : standard_cut {
+    std::string prefix{}; ///< goes in front of every name, as it is
+
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return std::string(prefix).append(name);
+    }
+};
+
+/// Any cut policy. What it pulls in and does with gaps is asked once, when it is held.
+class any_cut {
+public:
+    using policy_category = cut_category;
+
+    /// Holds a copy of `chosen`. Complexity: that of the copy.
+    template <class P>
+        requires(!std::same_as<P, any_cut> && cut_policy<P>)
+    any_cut(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : gaps_(chosen.gaps()), keeps_unused_(chosen.keeps_unused_initializers()) {
+        for (auto d :
+             {dependence::constant, dependence::weight, dependence::shape, dependence::data}) {
+            pulls_[static_cast<std::size_t>(d)] = chosen.pulls(d);
+        }
+        boundary_name_ = [chosen = std::move(chosen)](std::string_view name) -> std::string {
+            return chosen.boundary_name(name);
+        };
+    }
+
+    [[nodiscard]] bool pulls(dependence d) const { return pulls_[static_cast<std::size_t>(d)]; }
+    [[nodiscard]] gap_rule gaps() const noexcept { return gaps_; }
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return boundary_name_(name);
+    }
+    [[nodiscard]] bool keeps_unused_initializers() const noexcept { return keeps_unused_; }
+
+private:
+    gap_rule gaps_;
+    bool keeps_unused_;
+    std::array<bool, 4> pulls_{};
+    std::function<std::string(std::string_view)> boundary_name_;
+};
+
+/// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_cut_policy() {
+    static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
+    static_assert(policy_for<P, cut_category>,
+                  "cut policy: add `using policy_category = stemma::cut_category;`");
+    static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
+    static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");
+    static_assert(detail::has_boundary_name<P>,
+                  "cut policy: add `std::string boundary_name(std::string_view) const`");
+    static_assert(detail::has_keeps_unused_initializers<P>,
+                  "cut policy: add `bool keeps_unused_initializers() const`");
+    return cut_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_CUT_HPP
+
+// <stemma/cut/cut_plan.hpp>
+#ifndef STEMMA_CUT_CUT_PLAN_HPP
+#define STEMMA_CUT_CUT_PLAN_HPP
+
+namespace stemma {
+
+/// Why a part cannot be cut out.
+enum class cut_refusal : std::uint8_t {
+    none,          ///< it can be cut out
+    non_convex,    ///< some way leads out of it and back; see the witness
+    unknown_type,  ///< type or rank of a value at the boundary is not known
+    function_body, ///< it lies in a function whose attributes are not bound
+    no_output,     ///< nothing outside reads what it makes
+    redefined,     ///< it reads or makes a value that the model defines more than once
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(cut_refusal refusal) noexcept {
+    switch (refusal) {
+    case cut_refusal::none:
+        return "";
+    case cut_refusal::non_convex:
+        return "non_convex";
+    case cut_refusal::unknown_type:
+        return "unknown_type";
+    case cut_refusal::function_body:
+        return "function_body";
+    case cut_refusal::no_output:
+        return "no_output";
+    case cut_refusal::redefined:
+        return "redefined";
+    }
+    return "";
+}
+
+/// A part of a model, as it is to be cut out.
+struct cut_plan {
+    id graph = 0;                 ///< the graph it is cut out of: the main one, a body, a function
+    std::vector<id> nodes;        ///< of that graph or one around it, in the order they will have
+    std::vector<id> clones;       ///< those of them that stay in the rest as well, ascending
+    std::vector<id> inputs;       ///< values, in the order of readers
+    std::vector<id> outputs;      ///< values, in the order of producers
+    std::vector<id> initializers; ///< values
+    std::vector<id> functions;    ///< numbers of functions that are called, directly or not
+    bool sorted = false;          ///< nodes had to be put in another order to be behind producers
+    bool random = false;          ///< holds an operator that gives other results each time
+    cut_refusal refusal = cut_refusal::none; ///< why not, if anything
+    std::vector<id> witness;                 ///< `non_convex`: the nodes on a way out and back
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_CUT_PLAN_HPP
+
+// <stemma/io/json_writer.hpp>
+#ifndef STEMMA_IO_JSON_WRITER_HPP
+#define STEMMA_IO_JSON_WRITER_HPP
+
+namespace stemma {
+
+/// Something that takes text piece by piece: `output_file` is one.
+template <class Sink>
+concept text_sink = requires(Sink& sink, std::string_view text) {
+    sink.write(text);
+};
+
+/// Takes text into a string.
+struct string_sink {
+    std::string text; ///< all that was written
+
+    /// Never fails but for want of memory.
+    void write(std::string_view more) { text.append(more); }
+};
+
+/// Writes one JSON document to a sink as it is told, value by value; never holds more than a
+/// buffer.
+///
+/// An object or array is written on one line when it is opened `flat`, else one entry a line.
+/// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
+template <text_sink Sink>
+class json_writer {
+public:
+    /// Requires: `sink` outlives the writer.
+    explicit json_writer(Sink& sink) : sink_(&sink) {}
+
+    json_writer(const json_writer&) = delete;
+    json_writer& operator=(const json_writer&) = delete;
+
+    /// Opens an object as the next value; `flat` holds for all that it contains.
+    void begin_object(bool flat = false) { open('{', flat); }
+
+    /// Closes the object opened last, which then is complete.
+    void end_object() { close('}'); }
+
+    /// Opens an array as the next value; `flat` holds for all that it contains.
+    void begin_array(bool flat = false) { open('[', flat); }
+
+    /// Closes the array opened last, which then is complete.
+    void end_array() { close(']'); }
+
+    /// Names the next value. Keys are written in the order they come, twice when they come twice.
+    void key(std::string_view name) {
+        separate();
+        append_json_string(name, buffer_);
+        buffer_.append(": ");
+        after_key_ = true;
+    }
+
+    /// A string, escaped as JSON asks; bytes that are not valid UTF-8 are written as U+FFFD.
+    void value(std::string_view text) {
+        separate();
+        append_json_string(text, buffer_);
+        flush_if_full();
+    }
+
+    /// As a string.
+    void value(const char* text) { value(std::string_view(text)); }
+
+    /// As a string.
+    void value(const std::string& text) { value(std::string_view(text)); }
+
+    /// `true` or `false`; nothing else turns into a bool on the way.
+    void value(std::same_as<bool> auto truth) {
+        separate();
+        buffer_.append(truth ? "true" : "false");
+    }
+
+    /// A number, all digits of it.
+    template <std::integral Number>
+        requires(!std::same_as<Number, bool>)
+    void value(Number number) {
+        separate();
+        append_number(number);
+        flush_if_full();
+    }
+
+    /// The shortest decimal that reads back as the same number; null for what JSON has no number.
+    void value(std::floating_point auto number) {
+        separate();
+        if (std::isfinite(number)) {
+            append_number(number);
+        } else {
+            buffer_.append("null");
+        }
+        flush_if_full();
+    }
+
+    /// `null`.
+    void null() {
+        separate();
+        buffer_.append("null");
+    }
+
+    /// A key and its value.
+    template <class T>
+    void member(std::string_view name, const T& what) {
+        key(name);
+        value(what);
+    }
+
+    /// Ends the document with a line break and hands everything to the sink.
+    void finish() {
+        buffer_.push_back('\n');
+        sink_->write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    void open(char bracket, bool flat) {
+        separate();
+        buffer_.push_back(bracket);
+        flat_depth_ = flat_depth_ == 0 && flat ? depth_ + 1 : flat_depth_;
+        ++depth_;
+        first_ = true;
+    }
+
+    void close(char bracket) {
+        --depth_;
+        if (!first_ && flat_depth_ == 0) {
+            break_line();
+        }
+        flat_depth_ = flat_depth_ > depth_ ? 0 : flat_depth_;
+        buffer_.push_back(bracket);
+        first_ = false;
+        flush_if_full();
+    }
+
+    void separate() {
+        if (after_key_) {
+            after_key_ = false;
+            return;
+        }
+        if (depth_ == 0) {
+            return;
+        }
+        if (!first_) {
+            buffer_.append(flat_depth_ == 0 ? std::string_view(",") : std::string_view(", "));
+        }
+        if (flat_depth_ == 0) {
+            break_line();
+        }
+        first_ = false;
+    }
+
+    void break_line() {
+        buffer_.push_back('\n');
+        buffer_.append(depth_, ' ');
+    }
+
+    template <class Number>
+    void append_number(Number number) {
+        std::array<char, 32> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        buffer_.append(std::string_view(digits.data(), end));
+    }
+
+    void flush_if_full() {
+        if (buffer_.size() >= full) {
+            sink_->write(buffer_);
+            buffer_.clear();
+        }
+    }
+
+    Sink* sink_;
+    std::string buffer_;
+    std::size_t depth_ = 0;
+    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside of any
+    bool first_ = true;
+    bool after_key_ = false;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_WRITER_HPP
+
+// <stemma/model/tag_table.hpp>
+#ifndef STEMMA_MODEL_TAG_TABLE_HPP
+#define STEMMA_MODEL_TAG_TABLE_HPP
+
+namespace stemma {
+
+/// Longest tag that is written anywhere, in bytes.
+inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
+
+/// The tags of the selected modules of a tree, kept as one segment for each.
+///
+/// A tag is `/` and a segment for every selected module from the root down: `/Net/Block.0`.
+class tag_table {
+public:
+    tag_table() = default;
+
+    /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
+    /// Complexity: O(modules).
+    tag_table(const tree_index& tree, std::vector<id> selected)
+        : selected_(std::move(selected))
+        , above_(tree.size(), no_id)
+        , segment_(tree.size(), no_id)
+        , length_(tree.size()) {
+        for (id m = 1; m < tree.size(); ++m) {
+            if (is_selected(m)) {
+                above_[m] = selected_[tree.parent(m)];
+            }
+        }
+    }
+
+    /// Returns: how many modules there are, selected or not.
+    [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
+
+    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
+    [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
+
+    /// Returns: the nearest selected module at or above `m`.
+    [[nodiscard]] id selected(id m) const noexcept { return selected_[m]; }
+
+    /// Returns: the nearest selected module properly above `m`, `no_id` for the root.
+    [[nodiscard]] id above(id m) const noexcept {
+        return is_selected(m) ? above_[m] : selected_[m];
+    }
+
+    /// Requires: `m` is selected, and so long as it has no segment nothing below it has one.
+    void set_segment(id m, std::string_view text) {
+        STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
+        segment_[m] = segments_.intern(text);
+    }
+
+    /// Whether `set_segment` was called for `m`.
+    [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
+
+    /// Call once when every selected module has its segment. Complexity: O(modules).
+    void finish() {
+        for (id m = 0; m < size(); ++m) {
+            if (is_selected(m)) {
+                length_[m] = 1 + segment(m).size() + (m == 0 ? 0 : length_[above_[m]]);
+            }
+        }
+    }
+
+    /// Requires: `m` is selected.
+    [[nodiscard]] std::string_view segment(id m) const noexcept { return segments_[segment_[m]]; }
+
+    /// Returns: bytes of the tag of the selected module `m`.
+    [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
+
+    /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
+    /// Complexity: O(1), and of too long a tag O(depth).
+    [[nodiscard]] id writable(id m) const noexcept {
+        m = selected_[m];
+        while (length_[m] > max_tag_length && m != 0) {
+            m = above_[m];
+        }
+        return m;
+    }
+
+    /// Returns: the tag of the selected module at or above `m`.
+    /// Complexity: O(length).
+    [[nodiscard]] std::string text(id m) const {
+        std::string tag;
+        append(m, tag);
+        return tag;
+    }
+
+    /// Appends `text(m)`. Complexity: O(length).
+    void append(id m, std::string& out) const {
+        m = selected_[m];
+        auto end = out.size() + length_[m];
+        out.resize(end);
+        for (; m != no_id; m = above_[m]) {
+            const auto part = segment(m);
+            end -= part.size();
+            part.copy(out.data() + end, part.size());
+            out[--end] = '/';
+        }
+    }
+
+private:
+    std::vector<id> selected_;
+    std::vector<id> above_;
+    std::vector<id> segment_;
+    std::vector<std::uint64_t> length_;
+    string_pool segments_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_TAG_TABLE_HPP
+
+// <stemma/cut/cut_record.hpp>
+#ifndef STEMMA_CUT_CUT_RECORD_HPP
+#define STEMMA_CUT_CUT_RECORD_HPP
+
+namespace stemma {
+
+/// One part of one module, written or refused.
+struct cut_record {
+    id module = no_id;                       ///< that it was cut out of
+    std::size_t part = 0;                    ///< which of its parts
+    std::string file{};                      ///< where it is; "" when refused
+    std::vector<std::string> inputs{};       ///< names of values that it reads
+    std::vector<std::string> outputs{};      ///< names of values that it makes
+    cut_refusal refusal = cut_refusal::none; ///< why it is not written, if it is not
+    std::string text{};                      ///< the same in words; "" when written
+    bool exact = true; ///< gives the same results each time; false: some operator is random
+
+    /// Whether there is no file.
+    [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
+};
+
+/// Writes records as JSON, `stemma.cuts/1`, to a sink with `write(text)`. `source` is the file name
+/// of the model, to whose tree `modules` and `tags` belong. Complexity: O(length of the result).
+template <class Sink>
+void write_cut_records(std::span<const cut_record> records, std::string_view source,
+                       const module_tree& modules, const tag_table& tags, Sink& sink) {
+    json_writer json(sink);
+    const auto write_names = [&](std::string_view key, const std::vector<std::string>& names) {
+        json.key(key);
+        json.begin_array(true);
+        for (const auto& name : names) {
+            json.value(name);
+        }
+        json.end_array();
+    };
+    json.begin_object();
+    json.member("schema", "stemma.cuts/1");
+    json.member("source", source);
+    json.key("cuts");
+    json.begin_array();
+    for (const auto& record : records) {
+        json.begin_object(true);
+        json.member("module", modules.path(record.module));
+        json.member("tag", tags.text(record.module));
+        json.member("part", record.part);
+        if (!record.file.empty()) {
+            json.member("file", std::filesystem::path(record.file).filename().string());
+        }
+        write_names("inputs", record.inputs);
+        write_names("outputs", record.outputs);
+        json.member("status", record.is_refused() ? "refused" : "written");
+        json.key("reason");
+        record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
+        if (!record.text.empty()) {
+            json.member("text", record.text);
+        }
+        json.member("exact", record.exact);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_CUT_RECORD_HPP
+
+// <stemma/cut/find_gaps.hpp>
+#ifndef STEMMA_CUT_FIND_GAPS_HPP
+#define STEMMA_CUT_FIND_GAPS_HPP
+
+namespace stemma {
+
+/// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
+/// the order of the stretch.
+///
+/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> find_gaps(const Graph& graph, const vertex_set& set,
+                                                     const order_stretch<Graph>& stretch) {
+    enum state : std::uint8_t { nothing, behind_members, member, gap };
+    const auto all = stretch.vertices();
+    std::vector<state> known(all.size(), nothing);
+    const auto known_of = [&](vertex_t<Graph> v) {
+        const auto place = stretch.place(index_of(graph, v));
+        return place < all.size() ? known[place] : nothing;
+    };
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.apart[v]) {
+            continue;
+        }
+        if (set.inside[v]) {
+            known[at] = member;
+            continue;
+        }
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            if (known_of(source(*it, graph)) != nothing) {
+                known[at] = behind_members;
+                break;
+            }
+        }
+    }
+    std::vector<vertex_t<Graph>> gaps;
+    for (auto at = all.size(); at-- > 0;) {
+        if (known[at] != behind_members) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
+            if (known_of(target(*it, graph)) >= member) {
+                known[at] = gap;
+                gaps.push_back(all[at]);
+                break;
+            }
+        }
+    }
+    std::reverse(gaps.begin(), gaps.end());
+    return gaps;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_FIND_GAPS_HPP
 
 // <stemma/model/attribution.hpp>
 #ifndef STEMMA_MODEL_ATTRIBUTION_HPP
@@ -6017,337 +8474,715 @@ struct attribution {
 
 #endif // STEMMA_MODEL_ATTRIBUTION_HPP
 
-// <stemma/algorithm/sweeps.hpp>
-#ifndef STEMMA_ALGORITHM_SWEEPS_HPP
-#define STEMMA_ALGORITHM_SWEEPS_HPP
+// <stemma/model/module_members.hpp>
+#ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP
+#define STEMMA_MODEL_MODULE_MEMBERS_HPP
 
 namespace stemma {
 
-/// What a propagation policy works on. Arrays are by vertex index.
-template <operator_view Ops>
-struct propagation_problem {
-    const Ops& ops;                          ///< with whatever its concepts let a policy read
-    const tree_index& modules;               ///< of the modules that attributions name
-    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
-    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
-    /// its own has here what the evidence in its bodies has in common.
-    std::span<const id> evidence;
-    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
-    /// What `data_independent` says of `ops`, where that is known; else null.
-    const std::vector<bool>* independent = nullptr;
+/// The operators of every module, each with all that lies below it.
+class module_members {
+public:
+    /// `attributions` is by vertex index; everyone has a module.
+    /// Requires: modules are numbered in preorder. Complexity: O(operators + modules).
+    module_members(const tree_index& modules, std::span<const attribution> attributions)
+        : modules_(&modules), members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < attributions.size(); ++v) {
+                take(attributions[v].module, v);
+            }
+        }) {}
+
+    /// Returns: how many operators are in a module or below it.
+    [[nodiscard]] std::size_t count(id m) const { return below(m).size(); }
+
+    /// Returns: the operators in a module itself, ascending.
+    [[nodiscard]] std::span<const id> direct(id m) const { return members_[m]; }
+
+    /// Returns: the operators in a module or below it, ascending.
+    /// Complexity: O(n log n) of the result.
+    [[nodiscard]] std::vector<id> all(id m) const {
+        const auto found = below(m);
+        std::vector<id> sorted(found.begin(), found.end());
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    }
+
+private:
+    [[nodiscard]] std::span<const id> below(id m) const {
+        return members_.range(m, modules_->end(m));
+    }
+
+    const tree_index* modules_;
+    grouped_ids members_;
 };
 
-namespace detail {
-
-/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
-struct common_module {
-    id low = no_id;
-    id behind = 0; // one more than the greatest
-
-    /// Of `no_id` one more is 0, so that it changes nothing.
-    void add(id module) noexcept {
-        low = std::min(low, module);
-        behind = std::max(behind, module + 1);
-    }
-
-    void add(const common_module& other) noexcept {
-        low = std::min(low, other.low);
-        behind = std::max(behind, other.behind);
-    }
-
-    [[nodiscard]] id get(const tree_index& modules) const noexcept {
-        return low == no_id ? no_id : modules.lca(low, behind - 1);
-    }
-};
-
-/// Returns: for each operator its evidence; without any, the deepest module that holds all its
-/// neighbours, which `for_each(v, f)` goes through and `sweep(f)` comes to before it.
-template <operator_view Ops, class Sweep, class ForEach>
-[[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
-                                             ForEach for_each) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
-    if (std::all_of(known.begin(), known.end(), [](id module) { return module == no_id; })) {
-        return known;
-    }
-    sweep([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (known[v] == no_id) {
-            common_module common;
-            for_each(vertex,
-                     [&](operator_t<Ops> next) { common.add(known[index_of(graph, next)]); });
-            known[v] = common.get(problem.modules);
-        }
-    });
-    return known;
-}
-
-} // namespace detail
-
-/// Returns: for each operator its evidence; without any, the deepest module that holds all its
-/// readers: those with evidence by that, the others by their own readers. Else `no_id`: nothing
-/// downstream is known, or, in a graph with cycles, it leads into one.
-/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
-    const auto& graph = problem.ops.graph();
-    return detail::common_modules(
-        problem, [&](auto f) { problem.order.backward(f); },
-        [&](operator_t<Ops> vertex, auto f) {
-            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                f(target(*it, graph));
-            }
-        });
-}
-
-/// Returns: the same for producers.
-/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
-    const auto& graph = problem.ops.graph();
-    return detail::common_modules(
-        problem, [&](auto f) { problem.order.forward(f); },
-        [&](operator_t<Ops> vertex, auto f) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                f(source(*it, graph));
-            }
-        });
-}
-
-/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
-/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
-/// Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> data_independent(const Ops& ops,
-                                                 const sweep_order<graph_of<Ops>>& order) {
-    std::vector<bool> independent(num_vertices(ops.graph()), false);
-    if constexpr (data_aware_operators<Ops>) {
-        const auto& graph = ops.graph();
-        order.forward([&](operator_t<Ops> vertex) {
-            if (!ops.hides_data(vertex)) {
-                if (ops.reads_data(vertex)) {
-                    return;
-                }
-                for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                    if (!independent[index_of(graph, source(*it, graph))]) {
-                        return;
-                    }
-                }
-            }
-            independent[index_of(graph, vertex)] = true;
-        });
-    }
-    return independent;
-}
-
-/// The same; looked up where the problem says it. Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
-    return problem.independent != nullptr ? *problem.independent
-                                          : data_independent(problem.ops, problem.order);
-}
-
-/// Returns: for each operator without evidence that computes a constant whether all its readers
-/// surely belong to one module, which `down` then names: their evidence says so with a confidence
-/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
-/// of data. Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
-                                                   std::span<const id> down,
-                                                   std::span<const attribution> evidence) {
-    std::vector<bool> settled(problem.evidence.size(), false);
-    if constexpr (data_aware_operators<Ops>) {
-        const auto& graph = problem.ops.graph();
-        const auto* independent = problem.independent; // as every constant is
-        const auto is_constant = [&](operator_t<Ops> vertex) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                if (!settled[index_of(graph, source(*it, graph))]) {
-                    return false;
-                }
-            }
-            return true;
-        };
-        problem.order.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
-                !problem.ops.reads_data(vertex) && is_constant(vertex)) {
-                settled[v] = true;
-            }
-        });
-        problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if (!settled[v]) {
-                return;
-            }
-            bool all = problem.evidence[v] == no_id && down[v] != no_id;
-            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
-                const bool known = problem.evidence[reader] != no_id;
-                all = known ? evidence[reader].module == down[v] &&
-                                  evidence[reader].confidence >= 0.9F
-                            : settled[reader] && down[reader] == down[v];
-            }
-            settled[v] = all;
-        });
-    }
-    return settled;
-}
-
-/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
-/// several are equally near, their common ancestor.
-/// Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
-    std::vector<operator_t<Ops>> front;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (near[index_of(graph, *it)] != no_id) {
-            front.push_back(*it);
-        }
-    }
-    if (front.empty()) {
-        return near;
-    }
-    std::vector<detail::common_module> found(near.size());
-    std::vector<operator_t<Ops>> next;
-    const auto reach = [&](operator_t<Ops> vertex, id module) {
-        const auto v = index_of(graph, vertex);
-        if (near[v] == no_id) {
-            if (found[v].low == no_id) {
-                next.push_back(vertex);
-            }
-            found[v].add(module);
-        }
-    };
-    const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
-        const auto module = near[index_of(graph, vertex)];
-        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-            reach(source(*it, graph), module);
-        }
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            reach(target(*it, graph), module);
-        }
-    };
-    while (!front.empty()) {
-        next.clear();
-        std::for_each(front.begin(), front.end(), tell_neighbours);
-        for (const auto& vertex : next) {
-            const auto v = index_of(graph, vertex);
-            near[v] = found[v].get(problem.modules);
-        }
-        front.swap(next);
-    }
-    return near;
-}
-
-/// Returns: for each operator that joins a skip connection the deepest module that holds what is
-/// skipped, else `no_id`.
+/// Returns: which call of module `m` an operator belongs to, by the call of the operator's own
+/// module below it; `no_id` where that does not follow.
 ///
-/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
-/// of which up to `reach` operators are looked at. What the evidence on that computation has in
-/// common, as far as it goes, is the module.
-/// Complexity: O(V + E + joins * reach).
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
-                                               std::size_t reach = 64) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> joined(problem.evidence.size(), no_id);
-    std::vector<operator_t<Ops>> seen;
-    std::vector<std::size_t> mark(problem.evidence.size(), 0);
-    std::size_t stamp = 0;
-    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
-    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
-        ++stamp;
-        detail::common_module modules;
-        bool reached = false;
-        seen.assign(1, from);
-        mark[index_of(graph, from)] = stamp;
-        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
-            const auto vertex = seen[i];
-            modules.add(problem.evidence[index_of(graph, vertex)]);
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                const auto producer = source(*it, graph);
-                reached = reached || producer == goal;
-                auto& visited = mark[index_of(graph, producer)];
-                if (producer != goal && visited != stamp) {
-                    visited = stamp;
-                    seen.push_back(producer);
-                }
-            }
-        }
-        return reached ? modules.get(problem.modules) : no_id;
-    };
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
-        if (problem.evidence[v] != no_id) {
-            continue;
-        }
-        std::array<operator_t<Ops>, 2> producers{};
-        std::size_t count = 0;
-        for (auto [in, end] = in_edges(*it, graph); in != end && count <= 2; ++in, ++count) {
-            producers[std::min<std::size_t>(count, 1)] = source(*in, graph);
-        }
-        if (count != 2 || producers[0] == producers[1]) {
-            continue;
-        }
-        for (std::size_t a = 0; a < 2; ++a) {
-            const auto module = skipped(producers[a], producers[1 - a]);
-            joined[v] = module == no_id ? joined[v] : module;
-        }
-    }
-    return joined;
-}
-
-/// Returns: for each operator without evidence whether its result only steers: all it is used for,
-/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
-/// knows no conditions. Complexity: O(V + edges of operators without evidence).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
-    std::vector<bool> steers(problem.evidence.size(), false);
-    if constexpr (steered_operators<Ops>) {
-        const auto& graph = problem.ops.graph();
-        const auto all_steer = [&](operator_t<Ops> vertex) {
-            bool read = false;
-            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                read = true;
-                if (!problem.ops.reads_condition(*it) &&
-                    !steers[index_of(graph, target(*it, graph))]) {
-                    return false;
-                }
-            }
-            return read;
-        };
-        problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if (problem.evidence[v] == no_id && all_steer(vertex)) {
-                steers[v] = true;
-            }
-        });
-    }
-    return steers;
-}
-
-/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
-/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
-/// back to it, since the owner's module is the one that runs the body. Only operators without
-/// evidence. Complexity: O(V + operators in bodies).
-template <operator_view Ops, class Lost>
-void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
-                      Lost lost) {
-    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
-        const auto& owner = result[op.owner];
-        if (problem.evidence[op.v] == no_id &&
-            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
-            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
-                            provenance::owner, false};
-        }
-    }
+/// `calls(module)` says how often a module is called, `no_id` where that is not known.
+template <class Calls>
+[[nodiscard]] id call_of(id m, const attribution& a, Calls calls) {
+    const id outer = calls(m);
+    const id inner = calls(a.module);
+    const bool known = outer != no_id && inner != no_id && a.call < inner && outer > 0;
+    return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_SWEEPS_HPP
+#endif // STEMMA_MODEL_MODULE_MEMBERS_HPP
+
+// <stemma/cut/find_non_convex.hpp>
+#ifndef STEMMA_CUT_FIND_NON_CONVEX_HPP
+#define STEMMA_CUT_FIND_NON_CONVEX_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Tells of most modules at once that they are convex: nothing else stands between their first and
+/// their last operator.
+class contiguous_modules {
+public:
+    /// Requires: `order` is one of all vertices. Complexity: O(vertices + modules).
+    template <operator_graph_like Graph>
+    contiguous_modules(const Graph& graph, const sweep_order<Graph>& order,
+                       const tree_index& modules, std::span<const attribution> attributions,
+                       const std::vector<bool>& apart)
+        : first_(modules.size(), no_id)
+        , end_(modules.size(), 0)
+        , members_(modules.size(), 0)
+        , counted_(num_vertices(graph) + 1, 0) {
+        id at = 0;
+        id counted = 0;
+        order.forward([&](const vertex_t<Graph>& vertex) {
+            const auto v = index_of(graph, vertex);
+            if (!apart[v]) {
+                const auto m = attributions[v].module;
+                first_[m] = std::min(first_[m], at);
+                end_[m] = at + 1;
+                ++members_[m];
+                ++counted;
+            }
+            counted_[++at] = counted;
+        });
+        for (auto m = static_cast<id>(modules.size()); m-- > 1;) {
+            const auto above = modules.parent(m);
+            first_[above] = std::min(first_[above], first_[m]);
+            end_[above] = std::max(end_[above], end_[m]);
+            members_[above] += members_[m];
+        }
+    }
+
+    [[nodiscard]] bool operator()(id m) const {
+        return members_[m] < 2 || counted_[end_[m]] - counted_[first_[m]] == members_[m];
+    }
+
+    /// Returns: the place of the first operator of a module that is not apart.
+    [[nodiscard]] id first(id m) const { return first_[m]; }
+
+    /// Returns: the place behind the last one.
+    [[nodiscard]] id end(id m) const { return end_[m]; }
+
+private:
+    std::vector<id> first_;
+    std::vector<id> end_;
+    std::vector<id> members_; // how many they are, with all below
+    std::vector<id> counted_; // by place: operators before it that are not apart
+};
+
+} // namespace detail
+
+/// A module whose operators cannot run in one go: some way leads out of it and back.
+struct non_convex_module {
+    id module = no_id; ///< whose operators, with all below, they are
+    std::vector<id>
+        witness; ///< vertex indices: the one it leaves from, those outside, the one back
+};
+
+/// Returns: the modules that are not convex, each with all that lies below it, in order.
+///
+/// `attributions` is by vertex index. `apart` is as in `vertex_set`. Nothing is found in a graph
+/// with cycles. Complexity: O(V + E + modules), and for every module that is not contiguous in a
+/// topological order, the part of it between its first and its last operator.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<non_convex_module>
+find_non_convex_modules(const Graph& graph, const tree_index& modules,
+                        std::span<const attribution> attributions, std::vector<bool> apart) {
+    std::vector<non_convex_module> result;
+    // Files keep modules together where the order by levels does not.
+    const sweep_order<Graph> sweep(graph);
+    if (sweep.has_cycle()) {
+        return result;
+    }
+    const detail::contiguous_modules contiguous(graph, sweep, modules, attributions, apart);
+    std::vector<id> scattered;
+    for (id m = 1; m < modules.size(); ++m) {
+        if (!contiguous(m)) {
+            scattered.push_back(m);
+        }
+    }
+    if (scattered.empty()) {
+        return result;
+    }
+    std::vector<vertex_t<Graph>> order(num_vertices(graph));
+    std::size_t listed = 0;
+    bool by_index = true;
+    sweep.forward([&](const vertex_t<Graph>& v) {
+        by_index = by_index && index_of(graph, v) == listed;
+        order[listed++] = v;
+    });
+    std::vector<id> rank(by_index ? 0 : order.size());
+    for (std::size_t i = 0; i < rank.size(); ++i) {
+        rank[index_of(graph, order[i])] = static_cast<id>(i);
+    }
+    const module_members members(modules, attributions);
+    vertex_set set(order.size());
+    set.apart = std::move(apart);
+    const auto put_inside = [&](id m, bool inside) {
+        for (auto below = m; below < modules.end(m); ++below) {
+            for (auto v : members.direct(below)) {
+                set.inside[v] = inside;
+            }
+        }
+    };
+    std::vector<id> led_by;
+    for (auto m : scattered) {
+        // What holds the same operators as the module above is what that is.
+        if (members.count(m) == members.count(modules.parent(m))) {
+            if (!result.empty() && result.back().module == modules.parent(m)) {
+                result.push_back({m, result.back().witness});
+            }
+            continue;
+        }
+        put_inside(m, true);
+        const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
+        auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
+            return static_cast<id>(index_of(graph, v));
+        });
+        if (!path.empty()) {
+            result.push_back({m, std::move(path)});
+        }
+        put_inside(m, false);
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_FIND_NON_CONVEX_HPP
+
+// <stemma/cut/partition.hpp>
+#ifndef STEMMA_CUT_PARTITION_HPP
+#define STEMMA_CUT_PARTITION_HPP
+
+namespace stemma {
+
+/// A graph that is to be divided into parts which run one after the other.
+template <operator_graph_like Graph>
+struct partition_problem {
+    const Graph& graph;                     ///< any graph of Boost, `operator_graph` for one
+    std::span<const vertex_t<Graph>> order; ///< what is to be divided, each behind its producers
+    std::span<const std::uint64_t> costs;   ///< by place in `order`
+    std::span<const id> module_of = {};     ///< by place in `order`; empty where there are none
+    const tree_index* modules = nullptr;    ///< the tree of these, or null
+};
+
+/// Which part everything goes to. Parts need not be convex: those that read from each other in
+/// circles are divided further.
+struct partition_plan {
+    std::size_t parts = 0;       ///< how many; a part may be empty
+    std::vector<id> part_of{};   ///< by place in the order, each below `parts`
+    std::vector<id> module_of{}; ///< by part, what it is named after; empty: what holds all of it
+    std::string refusal{};       ///< why the graph cannot be divided like this; "" when it can
+};
+
+namespace detail {
+
+template <class P, class Graph>
+concept has_partition = requires(const P& policy, const partition_problem<Graph>& problem) {
+    { policy.partition(problem) } -> std::convertible_to<partition_plan>;
+};
+
+/// Returns: by place in the order how many values cross the border in front of it, at least.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<std::int64_t> count_crossing(const Graph& graph,
+                                                       std::span<const vertex_t<Graph>> order) {
+    std::vector<std::int64_t> crossing(order.size() + 1, 0);
+    std::vector<id> place(num_vertices(graph), no_id);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        place[index_of(graph, order[i])] = static_cast<id>(i);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        std::size_t last_reader = i;
+        for (auto [it, last] = out_edges(order[i], graph); it != last; ++it) {
+            const auto reader = place[index_of(graph, target(*it, graph))];
+            last_reader =
+                reader == no_id ? last_reader : std::max<std::size_t>(last_reader, reader);
+        }
+        ++crossing[i + 1];
+        if (last_reader + 1 < crossing.size()) {
+            --crossing[last_reader + 1];
+        }
+    }
+    std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
+    return crossing;
+}
+
+/// Returns: the plan of one part for each module for which `is_part(m)` holds, and the root.
+template <class Graph, class IsPart>
+[[nodiscard]] partition_plan plan_by_module(const partition_problem<Graph>& problem,
+                                            IsPart is_part) {
+    partition_plan plan;
+    if (problem.modules == nullptr) {
+        plan.refusal = "by module: the graph has none";
+        return plan;
+    }
+    const auto& modules = *problem.modules;
+    plan.parts = modules.size();
+    plan.module_of.resize(modules.size());
+    for (id m = 1; m < modules.size(); ++m) {
+        plan.module_of[m] = is_part(m) ? m : plan.module_of[modules.parent(m)];
+    }
+    for (auto m : problem.module_of) {
+        plan.part_of.push_back(m == no_id ? 0 : plan.module_of[m]);
+    }
+    std::iota(plan.module_of.begin(), plan.module_of.end(), id{0});
+    return plan;
+}
+
+} // namespace detail
+
+/// Says into which parts a graph is divided.
+///
+/// `partition(problem)` returns a `partition_plan`; the same for the same problem.
+template <class P, class Graph = operator_graph>
+concept partition_policy = policy_for<P, partition_category> && detail::has_partition<P, Graph>;
+
+/// Exactly so many parts of about equal cost, each a stretch of the order: none costs more than the
+/// mean and the costliest vertex together. Where it makes no difference, borders lie where few
+/// values cross, between modules.
+struct balanced_parts {
+    using policy_category = partition_category;
+
+    std::size_t parts = 2; ///< at least one, at most one for each vertex
+
+    template <operator_graph_like Graph>
+    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
+        partition_plan plan;
+        const auto size = problem.order.size();
+        if (parts == 0 || parts > size) {
+            plan.refusal = "into " + std::to_string(parts) + " parts: the graph has " +
+                           std::to_string(size) + " nodes that are not constant";
+            return plan;
+        }
+        const auto crossing = detail::count_crossing(problem.graph, problem.order);
+        const auto depth_between = [&](std::size_t i) -> id {
+            return problem.modules == nullptr
+                       ? 0
+                       : problem.modules->depth(
+                             problem.modules->lca(problem.module_of[i - 1], problem.module_of[i]));
+        };
+        auto begins = divide_evenly(problem.costs, parts, [&](std::size_t i) {
+            return std::pair(crossing[i], depth_between(i));
+        });
+        begins.push_back(size);
+        plan.parts = parts;
+        plan.part_of.resize(size);
+        for (std::size_t p = 0; p < parts; ++p) {
+            std::fill(plan.part_of.begin() + static_cast<std::ptrdiff_t>(begins[p]),
+                      plan.part_of.begin() + static_cast<std::ptrdiff_t>(begins[p + 1]),
+                      static_cast<id>(p));
+        }
+        return plan;
+    }
+};
+
+/// One part for each module down to a depth, the root at 0, with what lies below it.
+struct parts_by_depth {
+    using policy_category = partition_category;
+
+    id depth = 1; ///< `no_id`: one part for each module
+
+    template <operator_graph_like Graph>
+    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
+        return detail::plan_by_module(problem,
+                                      [&](id m) { return problem.modules->depth(m) <= depth; });
+    }
+};
+
+/// One part for each of some modules, with what lies below it and in none of the others; the rest
+/// is a part of the root.
+struct parts_by_modules {
+    using policy_category = partition_category;
+
+    std::vector<id> modules{}; ///< in any order
+
+    template <operator_graph_like Graph>
+    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
+        std::vector<bool> wanted(problem.modules == nullptr ? 0 : problem.modules->size(), false);
+        for (auto m : modules) {
+            if (m < wanted.size()) {
+                wanted[m] = true;
+            }
+        }
+        return detail::plan_by_module(problem, [&](id m) { return bool{wanted[m]}; });
+    }
+};
+
+/// One part for so many levels: the level of a vertex is the length of the longest way to it.
+struct parts_by_level {
+    using policy_category = partition_category;
+
+    id levels = 1; ///< of one part; 0 counts as 1
+
+    template <operator_graph_like Graph>
+    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
+        const auto& graph = problem.graph;
+        std::vector<id> behind(num_vertices(graph), 0); // one more than the level
+        partition_plan plan;
+        for (const auto& v : problem.order) {
+            id level = 0;
+            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+                level = std::max(level, behind[index_of(graph, source(*it, graph))]);
+            }
+            behind[index_of(graph, v)] = level + 1;
+            plan.part_of.push_back(level / std::max<id>(levels, 1));
+            plan.parts = std::max<std::size_t>(plan.parts, plan.part_of.back() + 1);
+        }
+        return plan;
+    }
+};
+
+/// Parts as a rule has it: `rule(vertex)` returns the part, below `parts`.
+template <class Rule>
+struct parts_by_rule {
+    using policy_category = partition_category;
+
+    std::size_t parts; ///< how many there are
+    Rule rule;         ///< a lambda, say
+
+    template <operator_graph_like Graph>
+        requires std::invocable<const Rule&, vertex_t<Graph>>
+    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
+        partition_plan plan{parts};
+        for (const auto& v : problem.order) {
+            plan.part_of.push_back(static_cast<id>(rule(v)));
+        }
+        return plan;
+    }
+};
+
+/// Deduces the rule.
+template <class Rule>
+parts_by_rule(std::size_t, Rule) -> parts_by_rule<Rule>;
+
+/// Any partition policy for `Graph`.
+template <operator_graph_like Graph = operator_graph>
+class any_partition {
+public:
+    using policy_category = partition_category;
+
+    /// Holds a copy of `chosen`.
+    template <class P>
+        requires(!std::same_as<P, any_partition> && partition_policy<P, Graph>)
+    any_partition(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : partition_([chosen = std::move(chosen)](const partition_problem<Graph>& problem)
+                         -> partition_plan { return chosen.partition(problem); }) {}
+
+    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
+        return partition_(problem);
+    }
+
+private:
+    std::function<partition_plan(const partition_problem<Graph>&)> partition_;
+};
+
+/// Put `static_assert(explain_partition_policy<mine>());` beside a policy that is refused.
+template <class P, class Graph = operator_graph>
+consteval bool explain_partition_policy() {
+    static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
+    static_assert(policy_for<P, partition_category>,
+                  "partition policy: add `using policy_category = stemma::partition_category;`");
+    static_assert(detail::has_partition<P, Graph>,
+                  "partition policy: add `stemma::partition_plan partition(const "
+                  "stemma::partition_problem<Graph>&) const`");
+    return partition_policy<P, Graph>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_PARTITION_HPP
+
+// <stemma/cut/partition_graph.hpp>
+#ifndef STEMMA_CUT_PARTITION_GRAPH_HPP
+#define STEMMA_CUT_PARTITION_GRAPH_HPP
+
+namespace stemma {
+
+/// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
+/// modules; "" when nothing is. Complexity: O(vertices + parts).
+[[nodiscard]] inline std::string_view find_partition_fault(const partition_plan& plan,
+                                                           std::size_t count, std::size_t modules) {
+    if (plan.part_of.size() != count) {
+        return "partition: not every vertex has a part";
+    }
+    if (std::any_of(plan.part_of.begin(), plan.part_of.end(),
+                    [&](id p) { return p >= plan.parts; })) {
+        return "partition: a vertex goes to a part that is not there";
+    }
+    if (!plan.module_of.empty() && plan.module_of.size() != plan.parts) {
+        return "partition: not every part has a module";
+    }
+    if (std::any_of(plan.module_of.begin(), plan.module_of.end(),
+                    [&](id m) { return m >= modules; })) {
+        return "partition: a part is named after a module that is not there";
+    }
+    return {};
+}
+
+/// Makes pieces that can be run one after the other of a plan: parts that read from each other in
+/// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
+///
+/// Requires: nothing is wrong with the plan, which has no refusal. Complexity: that of
+/// `make_acyclic`, and of `join_levels`.
+template <operator_graph_like Graph>
+[[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
+                                            const partition_plan& plan, bool joins = false) {
+    std::vector<id> part(num_vertices(problem.graph), no_id);
+    for (std::size_t i = 0; i < problem.order.size(); ++i) {
+        part[index_of(problem.graph, problem.order[i])] = plan.part_of[i];
+    }
+    auto pieces = make_acyclic(problem.graph, std::span<const id>(part), plan.parts, problem.order);
+    if (joins) {
+        join_levels(problem.graph, pieces);
+    }
+    return pieces;
+}
+
+/// Divides any graph into pieces that can be run one after the other, as a policy has it.
+///
+/// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
+/// names one that does not. Returns: no pieces for one that refuses.
+/// Complexity: that of the policy, and of `make_acyclic`.
+template <operator_graph_like Graph, partition_policy<Graph> Policy>
+[[nodiscard]] acyclic_partition partition_graph(const partition_problem<Graph>& problem,
+                                                const Policy& policy, bool joins = false) {
+    const partition_plan plan = policy.partition(problem);
+    const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
+    const bool answers = find_partition_fault(plan, problem.order.size(), modules).empty();
+    STEMMA_ASSERT(answers || !plan.refusal.empty(),
+                  "partition policy: every vertex goes to a part that is there");
+    if (!answers || !plan.refusal.empty()) {
+        return {};
+    }
+    return make_pieces(problem, plan, joins);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_PARTITION_GRAPH_HPP
+
+// <stemma/cut/plan_cuts.hpp>
+#ifndef STEMMA_CUT_PLAN_CUTS_HPP
+#define STEMMA_CUT_PLAN_CUTS_HPP
+
+namespace stemma {
+
+/// A part of a graph, as it is to be cut out.
+template <operator_graph_like Graph>
+struct graph_cut {
+    std::vector<vertex_t<Graph>> vertices; ///< in an order in which they can run
+    std::vector<vertex_t<Graph>> copies; ///< those of them that the rest has as well, in that order
+    std::vector<edge_t<Graph>> inputs;   ///< one for each value that it reads, in order of readers
+    std::vector<edge_t<Graph>> outputs;  ///< one for each that others read, in order of producers
+    std::vector<vertex_t<Graph>> way_back; ///< leads out of it and in again, where that is refused
+};
+
+namespace detail {
+
+/// Plans cuts of one graph.
+template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
+class graph_cutter {
+public:
+    graph_cutter(const Graph& graph, const Policy& policy, DependsOn depends_on)
+        : graph_(graph)
+        , policy_(policy)
+        , depends_on_(std::move(depends_on))
+        , order_(topological_order(graph))
+        , rank_(num_vertices(graph), no_id)
+        , set_(num_vertices(graph))
+        , chosen_(num_vertices(graph), false) {
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            rank_[at(order_[i])] = static_cast<id>(i);
+        }
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            // What is on a circle, or behind one, belongs to no part.
+            set_.apart[at(*it)] =
+                rank_[at(*it)] == no_id || (depends_on_(*it) <= dependence::weight && pulls(*it));
+        }
+    }
+
+    [[nodiscard]] std::vector<graph_cut<Graph>> plan(std::vector<vertex_t<Graph>> members) {
+        members.erase(std::remove_if(members.begin(), members.end(),
+                                     [&](const auto& v) { return rank_[at(v)] == no_id; }),
+                      members.end());
+        std::sort(members.begin(), members.end(),
+                  [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
+        members.erase(std::unique(members.begin(), members.end()), members.end());
+        put(set_.inside, members, true);
+        // All that a part of constants has would else belong to its readers.
+        if (std::all_of(members.begin(), members.end(),
+                        [&](const auto& v) { return bool{set_.apart[at(v)]}; })) {
+            put(set_.apart, members, false);
+        }
+        pull_in(members);
+        std::vector<graph_cut<Graph>> cuts;
+        if (members.empty()) {
+            return cuts;
+        }
+        if (policy_.gaps() == gap_rule::runs) {
+            const auto run = convex_runs(graph_, set_, stretch(members));
+            const auto first = rank_[at(members.front())];
+            std::vector<std::vector<vertex_t<Graph>>> runs;
+            for (const auto& v : members) {
+                if (const auto r = run[rank_[at(v)] - first]; r != no_id) {
+                    runs.resize(std::max<std::size_t>(runs.size(), r + 1));
+                    runs[r].push_back(v);
+                }
+            }
+            put(set_.inside, members, false);
+            for (const auto& one : runs) {
+                if (!one.empty()) {
+                    put(set_.inside, one, true);
+                    cuts.push_back(cut(one));
+                    put(set_.inside, one, false);
+                }
+            }
+            return cuts;
+        }
+        if (policy_.gaps() == gap_rule::absorb) {
+            const auto gaps = find_gaps(graph_, set_, stretch(members));
+            put(set_.inside, gaps, true);
+            members.insert(members.end(), gaps.begin(), gaps.end());
+        }
+        cuts.push_back(cut(members));
+        cuts.back().way_back = find_reentry(graph_, set_, stretch(members));
+        return cuts;
+    }
+
+private:
+    using vertex_list = std::vector<vertex_t<Graph>>;
+
+    [[nodiscard]] std::size_t at(const vertex_t<Graph>& v) const { return index_of(graph_, v); }
+    [[nodiscard]] bool pulls(const vertex_t<Graph>& v) const {
+        return policy_.pulls(depends_on_(v));
+    }
+
+    [[nodiscard]] order_stretch<Graph> stretch(const vertex_list& members) const {
+        return {graph_, std::span<const vertex_t<Graph>>(order_), std::span<const id>(rank_),
+                std::span<const vertex_t<Graph>>(members)};
+    }
+
+    void put(std::vector<bool>& in, const vertex_list& members, bool value) const {
+        for (const auto& v : members) {
+            in[at(v)] = value;
+        }
+    }
+
+    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
+    void pull_in(const vertex_list& members) {
+        auto open = members;
+        while (!open.empty()) {
+            const auto v = open.back();
+            open.pop_back();
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                const auto from = source(*it, graph_);
+                if (set_.is_outside(at(from)) && pulls(from)) {
+                    set_.apart[at(from)] = true;
+                    open.push_back(from);
+                }
+            }
+        }
+    }
+
+    /// Requires: exactly the members are inside of the set.
+    [[nodiscard]] graph_cut<Graph> cut(const vertex_list& members) {
+        graph_cut<Graph> made;
+        for (const auto& v : members) {
+            if (set_.is_inside(at(v))) {
+                made.vertices.push_back(v);
+                chosen_[at(v)] = true;
+            }
+        }
+        made.outputs =
+            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(made.vertices)).outputs;
+        for (auto open = made.vertices; !open.empty();) {
+            const auto v = open.back();
+            open.pop_back();
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                const auto from = source(*it, graph_);
+                if (set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)]) {
+                    chosen_[at(from)] = true;
+                    made.copies.push_back(from);
+                    open.push_back(from);
+                }
+            }
+        }
+        made.vertices.insert(made.vertices.end(), made.copies.begin(), made.copies.end());
+        for (auto* list : {&made.vertices, &made.copies}) {
+            std::sort(list->begin(), list->end(),
+                      [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
+        }
+        sparse_ids met; // values
+        for (const auto& v : made.vertices) {
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                if (!chosen_[at(source(*it, graph_))] && met.insert(value_on(graph_, *it))) {
+                    made.inputs.push_back(*it);
+                }
+            }
+        }
+        put(chosen_, made.vertices, false);
+        return made;
+    }
+
+    const Graph& graph_;
+    const Policy& policy_;
+    DependsOn depends_on_;
+    vertex_list order_;
+    std::vector<id> rank_; // by vertex index: place in the order
+    vertex_set set_;
+    std::vector<bool> chosen_; // of the part being made, by vertex index
+};
+
+} // namespace detail
+
+/// Plans how a set of vertices is cut out of any graph: one part, or one for each convex run, as
+/// the policy has it. With a way back in the plan, the part cannot be run alone.
+///
+/// `depends_on(vertex)` says what the results of a vertex depend on: of constants, and what the
+/// policy pulls in besides, every part has a copy. What is on a circle, or behind one, is in no
+/// part. Complexity: O(V + E), and O(n log n) of the part.
+template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
+    requires std::regular_invocable<const DependsOn&, vertex_t<Graph>>
+[[nodiscard]] std::vector<graph_cut<Graph>> plan_cuts(const Graph& graph,
+                                                      std::vector<vertex_t<Graph>> wanted,
+                                                      const Policy& policy, DependsOn depends_on) {
+    return detail::graph_cutter<Graph, Policy, DependsOn>(graph, policy, std::move(depends_on))
+        .plan(std::move(wanted));
+}
+
+/// The same of a graph in which all depends on data. Complexity: as above.
+template <operator_graph_like Graph, cut_policy Policy = standard_cut>
+[[nodiscard]] std::vector<graph_cut<Graph>>
+plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy& policy = {}) {
+    return plan_cuts(graph, std::move(wanted), policy,
+                     [](const vertex_t<Graph>&) { return dependence::data; });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_PLAN_CUTS_HPP
 
 // <stemma/model/finding.hpp>
 #ifndef STEMMA_MODEL_FINDING_HPP
@@ -6381,9 +9216,9 @@ struct finding {
 
 #endif // STEMMA_MODEL_FINDING_HPP
 
-// <stemma/evidence/parameter_owners.hpp>
-#ifndef STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
-#define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+// <stemma/evidence/detail/parameter_owners.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
 namespace stemma {
 
@@ -6630,7 +9465,7 @@ template <parameter_readers Ops, module_view Modules>
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
 // <stemma/evidence/bypassed_modules.hpp>
 #ifndef STEMMA_EVIDENCE_BYPASSED_MODULES_HPP
@@ -6678,9 +9513,120 @@ template <module_view Modules>
 
 #endif // STEMMA_EVIDENCE_BYPASSED_MODULES_HPP
 
-// <stemma/detail/python_text.hpp>
-#ifndef STEMMA_DETAIL_PYTHON_TEXT_HPP
-#define STEMMA_DETAIL_PYTHON_TEXT_HPP
+// <stemma/evidence/capture_match.hpp>
+#ifndef STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
+#define STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
+/// it, as in `Fused_W_layer.0.conv`.
+template <class Lookup>
+[[nodiscard]] bool ends_in_module(const Lookup& lookup, std::string_view path) {
+    for (std::size_t steps = 0; steps < 8; ++steps) {
+        if (!path.empty() && find_module(lookup, path) != no_id) {
+            return true;
+        }
+        const auto bar = path.find('_');
+        if (bar == path.npos) {
+            return false;
+        }
+        path.remove_prefix(bar + 1);
+    }
+    return false;
+}
+
+/// Whether some scope in the name of an operator has one of some names, apart from what numbers it:
+/// `layer` or `fc` in `/layer.0/fc/Add`.
+[[nodiscard]] inline bool has_scope_among(std::string_view name,
+                                          const std::unordered_set<std::string>& names) {
+    for (auto slash = name.find('/', 1); slash != name.npos; slash = name.find('/', 1)) {
+        const auto scope = name.substr(1, slash - 1);
+        if (names.contains(std::string(scope.substr(0, scope.find('.'))))) {
+            return true;
+        }
+        name.remove_prefix(slash);
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// How much of what a model says of modules speaks of those of a capture.
+struct capture_match {
+    std::size_t paths = 0;        ///< of parameters, different ones
+    std::size_t known_paths = 0;  ///< those that lead to a module
+    std::size_t scopes = 0;       ///< operators with a scope
+    std::size_t known_scopes = 0; ///< those with a scope that a module has the name of
+
+    /// Whether the capture is one of another model entirely: hardly anything is known. Where a
+    /// model has few paths and few scopes, nothing is said.
+    [[nodiscard]] bool is_foreign() const noexcept {
+        constexpr std::size_t share = 10;
+        const auto hardly = [](std::size_t known, std::size_t all) {
+            return known == 0 || known * share < all;
+        };
+        return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
+               (paths >= 4 || scopes >= 8);
+    }
+
+    /// Returns: what a user should know of a foreign capture.
+    [[nodiscard]] std::string note() const {
+        const auto of = [](std::size_t known, std::size_t all) {
+            return std::to_string(known) + " of " + std::to_string(all);
+        };
+        return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
+               of(known_paths, paths) +
+               " parameter paths of the file; it looks like one of another model, and is not used";
+    }
+};
+
+/// Finds what a model and the modules of a capture have in common.
+/// Complexity: O(parameters + bytes of names + modules).
+template <parameter_readers Ops, module_view Modules>
+    requires named_operators<Ops>
+[[nodiscard]] capture_match match_capture(const Ops& ops, const Modules& modules) {
+    capture_match found;
+    std::unordered_set<std::string_view> seen;
+    std::vector<std::string_view> paths;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        const auto path = owner_path(ops.parameter_name(p));
+        if (!path.empty() && seen.insert(path).second) {
+            paths.push_back(path);
+        }
+    }
+    const module_lookup<Modules> lookup(modules);
+    const auto mapping = find_path_mapping(modules, lookup, paths);
+    found.paths = paths.size();
+    for (auto path : paths) {
+        const auto rest = mapping.apply(path);
+        found.known_paths += (!rest.empty() && find_module(lookup, rest, mapping.base) != no_id) ||
+                                     detail::ends_in_module(lookup, path)
+                                 ? 1U
+                                 : 0U;
+    }
+    std::unordered_set<std::string> names;
+    for (id m = 1; m < modules.index().size(); ++m) {
+        names.emplace(modules.attribute(m));
+    }
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const std::string_view name = ops.name(*it);
+        const bool has_scope = name.starts_with('/') && name.find('/', 1) != name.npos;
+        found.scopes += has_scope ? 1U : 0U;
+        found.known_scopes += has_scope && detail::has_scope_among(name, names) ? 1U : 0U;
+    }
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
+
+// <stemma/evidence/detail/python_text.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
+#define STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
 
 namespace stemma::detail {
 
@@ -6878,11 +9824,11 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_PYTHON_TEXT_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
 
-// <stemma/evidence/hierarchy_table.hpp>
-#ifndef STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
-#define STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+// <stemma/evidence/detail/hierarchy_table.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
+#define STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 
 namespace stemma {
 
@@ -7220,7 +10166,53 @@ template <operator_view Ops>
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
+
+// <stemma/model/detail/nesting.hpp>
+#ifndef STEMMA_MODEL_DETAIL_NESTING_HPP
+#define STEMMA_MODEL_DETAIL_NESTING_HPP
+
+namespace stemma::detail {
+
+/// An operator in a body, by vertex index, and the one that owns the body.
+struct body_operator {
+    id v = no_id;
+    id owner = no_id;
+    id depth = 0; ///< how many bodies are around it
+};
+
+/// Returns: the operators in bodies, outer ones first; none where the view knows no owners.
+/// Complexity: O(V), and O(depth * log) for each operator in a body.
+template <operator_view Ops>
+[[nodiscard]] std::vector<body_operator> operators_in_bodies(const Ops& ops) {
+    std::vector<body_operator> inner;
+    if constexpr (nested_operators<Ops>) {
+        const auto& graph = ops.graph();
+        std::vector<std::pair<id, id>> owners; // by operator
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            if (const auto o = ops.owner(*it); o != no_id) {
+                const auto v = static_cast<id>(index_of(graph, *it));
+                owners.emplace_back(v, o);
+                inner.push_back({v, o, 0});
+            }
+        }
+        std::sort(owners.begin(), owners.end());
+        for (auto& op : inner) {
+            for (auto o = op.owner; o != no_id; ++op.depth) {
+                const auto above =
+                    std::lower_bound(owners.begin(), owners.end(), std::pair<id, id>(o, 0));
+                o = above != owners.end() && above->first == o ? above->second : no_id;
+            }
+        }
+        std::stable_sort(inner.begin(), inner.end(),
+                         [](const auto& a, const auto& b) { return a.depth < b.depth; });
+    }
+    return inner;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_MODEL_DETAIL_NESTING_HPP
 
 // <stemma/model/module_tree_builder.hpp>
 #ifndef STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
@@ -7445,9 +10437,9 @@ private:
 
 #endif // STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
 
-// <stemma/evidence/hierarchy_modules.hpp>
-#ifndef STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
-#define STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
+// <stemma/evidence/detail/hierarchy_modules.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 
 namespace stemma {
 
@@ -7553,122 +10545,827 @@ template <operator_view Ops, module_view Modules>
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 
-// <stemma/model/tag_table.hpp>
-#ifndef STEMMA_MODEL_TAG_TABLE_HPP
-#define STEMMA_MODEL_TAG_TABLE_HPP
+// <stemma/core/detail/pipeline.hpp>
+#ifndef STEMMA_CORE_DETAIL_PIPELINE_HPP
+#define STEMMA_CORE_DETAIL_PIPELINE_HPP
 
 namespace stemma {
 
-/// Longest tag that is written anywhere, in bytes.
-inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
+/// One of the steps that every item of a pipeline goes through.
+struct pipeline_step {
+    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
+    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
+};
 
-/// The tags of the selected modules of a tree, kept as one segment for each.
-///
-/// A tag is `/` and a segment for every selected module from the root down: `/Net/Block.0`.
-class tag_table {
+/// How items go through a pipeline.
+struct pipeline_limits {
+    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
+    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
+    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
+};
+
+namespace detail {
+
+/// The state of a pipeline that its workers share.
+class pipeline_run {
 public:
-    tag_table() = default;
+    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
+                 const pipeline_limits& limits)
+        : count_(count)
+        , group_size_(std::max<std::size_t>(limits.group, 1))
+        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
+        , steps_(steps)
+        , open_(std::max<std::size_t>(limits.workers, 1) *
+                std::max<std::size_t>(limits.in_flight, 1))
+        , turn_(steps.size(), 0)
+        , end_(groups_) {}
 
-    /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
-    /// Complexity: O(modules).
-    tag_table(const tree_index& tree, std::vector<id> selected)
-        : selected_(std::move(selected))
-        , above_(tree.size(), no_id)
-        , segment_(tree.size(), no_id)
-        , length_(tree.size()) {
-        for (id m = 1; m < tree.size(); ++m) {
-            if (is_selected(m)) {
-                above_[m] = selected_[tree.parent(m)];
+    /// Does what there is to do, until nothing is left.
+    void work(std::size_t worker) {
+        std::unique_lock lock(mutex_);
+        while (done_ < end_) {
+            const auto g = take();
+            if (g == groups_) {
+                changed_.wait(lock);
+                continue;
             }
+            auto& taken = open_[g % open_.size()];
+            lock.unlock();
+            run(taken, worker);
+            lock.lock();
+            finish(g, taken);
         }
+        changed_.notify_all();
     }
 
-    /// Returns: how many modules there are, selected or not.
-    [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
-
-    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
-    [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
-
-    /// Returns: the nearest selected module at or above `m`.
-    [[nodiscard]] id selected(id m) const noexcept { return selected_[m]; }
-
-    /// Returns: the nearest selected module properly above `m`, `no_id` for the root.
-    [[nodiscard]] id above(id m) const noexcept {
-        return is_selected(m) ? above_[m] : selected_[m];
-    }
-
-    /// Requires: `m` is selected, and so long as it has no segment nothing below it has one.
-    void set_segment(id m, std::string_view text) {
-        STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
-        segment_[m] = segments_.intern(text);
-    }
-
-    /// Whether `set_segment` was called for `m`.
-    [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
-
-    /// Call once when every selected module has its segment. Complexity: O(modules).
-    void finish() {
-        for (id m = 0; m < size(); ++m) {
-            if (is_selected(m)) {
-                length_[m] = 1 + segment(m).size() + (m == 0 ? 0 : length_[above_[m]]);
-            }
+    /// Throws what the item of the lowest number threw that did.
+    void rethrow() const {
+#if defined(__cpp_exceptions)
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
         }
-    }
-
-    /// Requires: `m` is selected.
-    [[nodiscard]] std::string_view segment(id m) const noexcept { return segments_[segment_[m]]; }
-
-    /// Returns: bytes of the tag of the selected module `m`.
-    [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
-
-    /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
-    /// Complexity: O(1), and of too long a tag O(depth).
-    [[nodiscard]] id writable(id m) const noexcept {
-        m = selected_[m];
-        while (length_[m] > max_tag_length && m != 0) {
-            m = above_[m];
-        }
-        return m;
-    }
-
-    /// Returns: the tag of the selected module at or above `m`.
-    /// Complexity: O(length).
-    [[nodiscard]] std::string text(id m) const {
-        std::string tag;
-        append(m, tag);
-        return tag;
-    }
-
-    /// Appends `text(m)`. Complexity: O(length).
-    void append(id m, std::string& out) const {
-        m = selected_[m];
-        auto end = out.size() + length_[m];
-        out.resize(end);
-        for (; m != no_id; m = above_[m]) {
-            const auto part = segment(m);
-            end -= part.size();
-            part.copy(out.data() + end, part.size());
-            out[--end] = '/';
-        }
+#endif
     }
 
 private:
-    std::vector<id> selected_;
-    std::vector<id> above_;
-    std::vector<id> segment_;
-    std::vector<std::uint64_t> length_;
-    string_pool segments_;
+    struct group {
+        std::size_t step = 0;
+        std::size_t first = 0; // items
+        std::size_t last = 0;  // behind the last one that did not fail
+        bool busy = false;
+        std::exception_ptr thrown{};
+    };
+
+    /// Returns: a group to work on, the oldest first, or `groups_`.
+    [[nodiscard]] std::size_t take() {
+        for (auto g = done_; g < std::min(begun_, end_); ++g) {
+            auto& next = open_[g % open_.size()];
+            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
+                next.busy = true;
+                return g;
+            }
+        }
+        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
+            (steps_.front().in_order && turn_.front() != begun_)) {
+            return groups_;
+        }
+        const auto first = begun_ * group_size_;
+        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
+        return begun_++;
+    }
+
+    void run(group& taken, std::size_t worker) const {
+        auto item = taken.first;
+#if defined(__cpp_exceptions)
+        try {
+#endif
+            for (; item < taken.last; ++item) {
+                steps_[taken.step].run(item, worker);
+            }
+#if defined(__cpp_exceptions)
+        } catch (...) { // those before it go on
+            taken.last = item;
+            taken.thrown = std::current_exception();
+        }
+#endif
+    }
+
+    void finish(std::size_t g, group& taken) {
+        turn_[taken.step] = g + 1; // of use in steps in order only
+        if (taken.thrown && g < end_) {
+            end_ = g + 1;
+            thrown_ = taken.thrown;
+        }
+        taken.busy = ++taken.step == steps_.size();
+        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
+            ++done_;
+        }
+        changed_.notify_all();
+    }
+
+    std::size_t count_;
+    std::size_t group_size_;
+    std::size_t groups_;
+    const std::vector<pipeline_step>& steps_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<group> open_;       // groups in flight, by number modulo their count
+    std::vector<std::size_t> turn_; // by step in order: the group that is next
+    std::size_t begun_ = 0;         // groups that were begun
+    std::size_t done_ = 0;          // groups before this one are through
+    std::size_t end_;               // no group from this one on goes on
+    std::exception_ptr thrown_;
 };
+
+} // namespace detail
+
+/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
+/// one after the other, so what such steps do is the same for any number of workers; steps of one
+/// item never overlap. With one worker everything happens in this thread, one group after the
+/// other.
+///
+/// What a step throws ends the item: items before it still go through all steps, and in steps in
+/// order that are behind, none after it does.
+/// Throws: what the lowest item threw that did. Complexity: that of the steps.
+inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
+                         const pipeline_limits& limits = {}) {
+    if (count == 0 || steps.empty()) {
+        return;
+    }
+    detail::pipeline_run run(count, steps, limits);
+    for_each_part(std::max<std::size_t>(limits.workers, 1),
+                  [&](std::size_t worker) { run.work(worker); });
+    run.rethrow();
+}
+
+/// Calls `f(item, worker)` for items 0, 1, ..., each by one of so many threads that is free: more
+/// items than threads keep all at work where items do not take equally long.
+/// Throws: what the lowest item threw that did. Complexity: that of `f`.
+inline void for_each_item(std::size_t count, std::size_t workers,
+                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    if (workers <= 1 || count == 1) {
+        for (std::size_t item = 0; item < count; ++item) {
+            f(item, 0);
+        }
+        return;
+    }
+    run_pipeline(count, {{false, f}}, {workers, 1, count});
+}
 
 } // namespace stemma
 
-#endif // STEMMA_MODEL_TAG_TABLE_HPP
+#endif // STEMMA_CORE_DETAIL_PIPELINE_HPP
 
-// <stemma/detail/class_path_namer.hpp>
-#ifndef STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
-#define STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+// <stemma/core/detail/vertex_ranges.hpp>
+#ifndef STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
+#define STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
+
+namespace stemma {
+
+/// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
+/// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
+/// moving an iterator so far.
+template <vertex_list_graph G>
+[[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto begin = static_cast<std::ptrdiff_t>(range_begin(size, count, part));
+    const auto end = static_cast<std::ptrdiff_t>(range_begin(size, count, part + 1));
+    const auto first = std::next(vertices(graph).first, begin);
+    return std::pair(first, std::next(first, end - begin));
+}
+
+/// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
+/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
+///
+/// Throws: what the call for the lowest part threw.
+/// Complexity: that of `f`, and of moving an iterator to where each range begins.
+template <vertex_list_graph G, class Function>
+void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
+    for_each_part(count, [&](std::size_t part) {
+        const auto [first, last] = vertex_range(graph, count, part);
+        f(part, first, last);
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
+
+// <stemma/evidence/detail/scoped_name.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
+
+namespace stemma {
+
+/// How the names of operators carry scopes.
+enum class scope_style : std::uint8_t {
+    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
+    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
+    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
+};
+
+/// How many styles there are; as many scopes stand for their roots.
+inline constexpr id scope_style_count = 3;
+
+/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
+[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
+    if (!text.starts_with(stem)) {
+        return false;
+    }
+    text.remove_prefix(stem.size());
+    return text.empty() ||
+           (text.size() > 1 && text.front() == '_' &&
+            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+/// A name taken apart: where the scope ends, and in which style it is written.
+struct scoped_name {
+    std::string_view scope;                  ///< without the slashes around it; "" for the root
+    scope_style style = scope_style::called; ///< which root it starts at
+    bool exact = true; ///< written for this operator; else a trace of one that was replaced
+};
+
+namespace detail {
+
+/// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
+constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
+    auto stem = name;
+    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
+        stem.remove_suffix(1);
+    }
+    if (stem.size() < name.size() && stem.ends_with(suffix)) {
+        name = stem.substr(0, stem.size() - suffix.size());
+    }
+}
+
+/// Removes what runtimes and quantizers append to the name of an operator or a value that they
+/// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
+constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
+    constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
+    for (std::size_t before = 0; before != name.size();) {
+        before = name.size();
+        while (name.size() > 1 && name.back() == '/') {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        if (slash != name.npos && slash > 0 && name.ends_with("Fusion")) {
+            name.remove_suffix(name.size() - slash);
+        }
+        drop_numbered(name, "_token_");
+        for (const auto layout : layouts) {
+            name.remove_suffix(name.ends_with(layout) ? layout.size() : 0);
+        }
+    }
+    drop_numbered(name, "_output_");
+}
+
+/// Returns: the name of the operator whose gradient one computes, `/fc/Gemm` of
+/// `/fc/Gemm_Grad/ReduceSum_2`; other names as they are.
+[[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
+    constexpr std::string_view gradient = "_Grad";
+    for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
+        const auto behind = name.substr(at + gradient.size());
+        if (behind.empty() || behind.front() == '/' || behind.front() == '_') {
+            return name.substr(0, at);
+        }
+    }
+    return name;
+}
+
+/// Whether `text` begins with `stem`, in capitals or not: some write operators as `add`.
+[[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return text.size() >= stem.size() &&
+           std::equal(stem.begin(), stem.end(), text.begin(),
+                      [&](char a, char b) { return small(a) == small(b); });
+}
+
+/// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
+[[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
+    return !name.starts_with('/') && name.find(';') != name.npos;
+}
+
+} // namespace detail
+
+/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
+/// operator.
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
+    const auto slash = name.rfind('/');
+    if (op_type.empty() || detail::is_joined(name) ||
+        detail::differentiated(name).size() != name.size()) {
+        return std::nullopt;
+    }
+    if (slash == name.npos) {
+        // Builders leave the root's operators without any slash.
+        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
+                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
+        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
+    }
+    auto last = name.substr(slash + 1);
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return is_counted(last, op_type)
+                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
+                   : std::nullopt;
+    }
+    if (name.front() == '/') {
+        if (!is_counted(last, op_type)) {
+            return std::nullopt;
+        }
+        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
+    }
+    if (detail::starts_alike(last, op_type)) {
+        last.remove_prefix(op_type.size());
+        if (is_counted(last, "") || is_counted(last, "_") || is_counted(last, "_node")) {
+            return scoped_name{name.substr(0, slash), scope_style::relative, true};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns: the scope of the operator whose name, or whose result's name, an optimizer left as part
+/// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
+/// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
+/// `/fc/MatMul_quant`.
+/// Complexity: O(length).
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_leftover_name(std::string_view name) noexcept {
+    constexpr std::string_view inlined = "_inlfunc_";
+    constexpr std::string_view fused = "fused ";
+    if (name.starts_with(inlined)) {
+        const auto original = name.find("_/");
+        if (original == name.npos) {
+            return std::nullopt;
+        }
+        name.remove_prefix(original + 1);
+    }
+    if (name.starts_with(fused)) {
+        name.remove_prefix(fused.size());
+    }
+    name = detail::differentiated(name);
+    detail::drop_tool_suffixes(name);
+    if (detail::is_joined(name)) {
+        return std::nullopt;
+    }
+    const auto slash = name.rfind('/');
+    if (slash == name.npos || slash + 1 == name.size()) {
+        return std::nullopt;
+    }
+    // Operators are written like classes, modules like variables.
+    const char first = name[slash + 1];
+    if (first < 'A' || first > 'Z') {
+        return std::nullopt;
+    }
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return scoped_name{name.substr(0, slash), scope_style::typed, false};
+    }
+    return name.front() == '/'
+               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
+               : scoped_name{name.substr(0, slash), scope_style::relative, false};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
+
+// <stemma/evidence/detail/inlined_name.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
+#define STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
+
+namespace stemma {
+
+/// How a name begins that ONNX Runtime gave to what came out of a call of a function:
+/// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
+inline constexpr std::string_view inlined_prefix = "_inlfunc_";
+
+/// Returns: the scope in the name that an operator had before the call around it was opened, where
+/// the operators tell that (`inlined_name`); an empty one where they say that it cannot be told;
+/// nothing for other operators. Complexity: O(length of names).
+template <named_operators Ops>
+[[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
+                                                                           operator_t<Ops> v) {
+    if constexpr (requires { ops.inlined_name(v); }) {
+        const std::string_view name = ops.name(v);
+        if (name.starts_with(inlined_prefix) ||
+            (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
+            if (const auto before = ops.inlined_name(v)) {
+                const auto found = split_scoped_name(*before, ops.op_type(v));
+                return found ? found : split_leftover_name(*before);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
+
+// <stemma/evidence/detail/find_scope.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
+#define STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
+
+namespace stemma::detail {
+
+/// What the names of an operator and of its first result say of where it is.
+struct found_scope {
+    std::optional<scoped_name> name; ///< of the operator
+    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
+                                     ///< that was joined with it
+};
+
+/// Returns: the name of an operator's first result, where it has the form of exporters that write
+/// scopes: `/encoder/fc/Add_output_0`; else "".
+template <named_operators Ops>
+[[nodiscard]] std::string_view scoped_result(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        const std::string_view result = ops.result_name(v);
+        return result.starts_with('/') && result.find("_output_") != result.npos ? result : "";
+    } else {
+        return {};
+    }
+}
+
+/// Whether the result of an operator is called after that operator, or says nothing.
+[[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
+    return !result.starts_with('/') ||
+           (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
+}
+
+template <named_operators Ops>
+[[nodiscard]] bool is_own_result(const Ops& ops, operator_t<Ops> v, std::string_view name) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        return is_own_result(ops.result_name(v), name);
+    } else {
+        return true;
+    }
+}
+
+/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
+/// write as `<operator>_output_0`; else what an optimizer left of one.
+template <named_operators Ops>
+[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return {};
+        }
+    }
+    const std::string_view name = ops.name(v);
+    const std::string_view op_type = ops.op_type(v);
+    if (const auto inlined = find_inlined_scope(ops, v)) {
+        return {*inlined, std::nullopt};
+    }
+    const auto result = scoped_result(ops, v);
+    found_scope found{split_scoped_name(name, op_type), std::nullopt};
+    if constexpr (calling_operators<Ops>) {
+        // The root of what is inside of a function is not that of the model.
+        if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
+            ops.enclosing_function(v) != no_id) {
+            return {};
+        }
+    }
+    if (is_own_result(result, name)) {
+        if (!found.name && name.find('/') != name.npos) {
+            found.name = split_leftover_name(name);
+        }
+        return found;
+    }
+    auto maker = result;
+    drop_tool_suffixes(maker);
+    auto end = split_scoped_name(maker, op_type);
+    if (!found.name && end) {
+        return {end, std::nullopt};
+    }
+    end = end ? end : split_leftover_name(result);
+    if (!found.name && name.find('/') != name.npos) {
+        found.name = split_leftover_name(name);
+    }
+    if (!found.name) {
+        return {end, std::nullopt};
+    }
+    if (end && found.name->style == scope_style::called && found.name->scope != end->scope) {
+        found.name->exact = false;
+        found.end = end;
+    }
+    return found;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
+
+// <stemma/evidence/detail/scope_table.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
+
+namespace stemma {
+
+/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
+///
+/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
+/// otherwise in the order in which operators are first found in or below it.
+struct scope_table {
+    /// One scope: its name in the scope around it.
+    struct scope {
+        std::string_view segment; ///< a part of some operator's name; valid as long as that
+        std::uint64_t hash = 0;   ///< of the segment
+        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
+                                  ///< but for constants
+        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
+        scope_style style = scope_style::called; ///< that of its root
+
+        /// Returns: the name of the instance: the segment without a class in front of it.
+        [[nodiscard]] std::string_view instance() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? segment : segment.substr(colons + 2);
+        }
+        /// Returns: the class in front of the name, "" where there is none.
+        [[nodiscard]] std::string_view qualified_class() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
+        }
+    };
+
+    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
+    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
+                                         ///< the scope in which the last of these was; ascending
+    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
+
+    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
+    [[nodiscard]] id find(id parent, std::string_view segment) const {
+        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+    }
+
+    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
+    /// table.
+    id find_or_add(id parent, std::string_view segment) {
+        return find_or_add(parent, segment, hash_bytes(segment));
+    }
+
+    /// As above, of a segment with the hash that it has in another table.
+    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
+        const auto next = static_cast<id>(scopes.size());
+        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+        if (found == next) {
+            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
+        }
+        return found;
+    }
+
+    /// Asks the processor to load what `find_or_add` will need.
+    void prefetch(id parent, std::uint64_t hash) const noexcept {
+        index_.prefetch(hash_mix(hash, parent));
+    }
+
+private:
+    flat_index index_;
+};
+
+namespace detail {
+
+/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
+/// names, and they would cost their square; and no module has an empty name.
+[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
+    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    constexpr std::ptrdiff_t max_levels = 1024;
+    const auto text = name.scope;
+    if (text.size() > max_bytes) {
+        return "the scope in the name is too long";
+    }
+    if (!is_utf8(text)) {
+        return "the scope in the name is not valid UTF-8";
+    }
+    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
+        return "the scope in the name has too many levels";
+    }
+    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
+        return "the scope in the name has an empty level";
+    }
+    if (name.style == scope_style::typed) {
+        // A `/` in a class cannot be told from one between levels.
+        for (std::size_t begin = 0; begin < text.size();) {
+            const auto end = std::min(text.find('/', begin), text.size());
+            if (text.substr(begin, end - begin).find("::") == text.npos) {
+                return "the scope in the name has a level without a class";
+            }
+            begin = end + 1;
+        }
+    }
+    return nullptr;
+}
+
+inline constexpr std::size_t max_scope_problems = 1000;
+
+/// Returns: a table of the roots.
+[[nodiscard]] inline scope_table make_scope_table() {
+    scope_table table;
+    table.scopes.resize(scope_style_count);
+    for (id root = 0; root < scope_style_count; ++root) {
+        table.scopes[root].style = static_cast<scope_style>(root);
+    }
+    return table;
+}
+
+/// What is to be known of types of operators. Mostly those of a type share its text, which is then
+/// looked at once, so long as no other takes its place in a small table.
+class type_facts {
+public:
+    struct fact {
+        std::string_view type;
+        std::uint64_t hash = 0;
+        bool may_be_counted = false; ///< that it is in the last part of a name
+    };
+
+    /// Valid until the next one. Requires: types stay as they are.
+    [[nodiscard]] const fact& of(std::string_view type) {
+        const auto place = std::hash<const void*>{}(type.data());
+        auto& known = known_[(place ^ place >> 6U) % known_.size()];
+        if (known.type.data() != type.data() || known.type.size() != type.size()) {
+            known = look_at(type);
+        }
+        return known;
+    }
+
+private:
+    [[nodiscard]] static fact look_at(std::string_view type) {
+        // How many constants there are depends on what else an exporter has already written.
+        return {type, type == "Constant" ? 0 : hash_bytes(type),
+                !type.empty() && type.find('/') == type.npos};
+    }
+
+    std::array<fact, 64> known_ = [] {
+        std::array<fact, 64> known;
+        known.fill(look_at({}));
+        return known;
+    }();
+};
+
+/// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
+/// of most, and taking their names apart takes longer than comparing them.
+template <named_operators Ops>
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around,
+                             const type_facts::fact& kind) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return false;
+        }
+    }
+    const std::string_view name = ops.name(v);
+    return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
+           std::memcmp(name.data(), around.data(), around.size()) == 0 &&
+           is_counted(name.substr(around.size()), kind.type) && is_own_result(ops, v, name);
+}
+
+/// Adds the scopes of some operators to a table, and notes them in `scope_of`.
+template <named_operators Ops, class Iterator>
+void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>& scope_of,
+                    scope_table& table) {
+    const auto& graph = ops.graph();
+    path_trail trail('/');
+    type_facts types;
+    std::string_view around; // the last name that was in a scope, up to what it is called there
+    id before = no_id;       // that scope
+    const auto count = [&](id v, id in, std::uint64_t kind) {
+        auto& scope = table.scopes[in];
+        scope_of[v] = in;
+        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
+        ++scope.operators;
+        scope.kinds += kind;
+    };
+    for (; it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto& kind = types.of(ops.op_type(*it));
+        if (is_beside(ops, *it, around, kind)) {
+            count(v, before, kind.hash);
+            continue;
+        }
+        const auto [found, end] = find_scope(ops, *it);
+        if (!found) {
+            continue;
+        }
+        const char* problem = find_scope_problem(*found);
+        problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
+        if (problem != nullptr) {
+            if (table.problems.size() < max_scope_problems) {
+                table.problems.push_back({"scope.unreadable", v, problem});
+            }
+            continue;
+        }
+        const auto follow = [&](const scoped_name& to) {
+            return trail.follow(static_cast<id>(to.style), to.scope,
+                                [&](id parent, std::string_view segment) {
+                                    return table.find_or_add(parent, segment);
+                                });
+        };
+        const auto in = follow(*found);
+        if (!found->exact) {
+            scope_of[v] = in;
+            table.leftover.push_back(v);
+            if (end) {
+                table.ends.emplace_back(v, follow(*end));
+            }
+            continue;
+        }
+        count(v, in, kind.hash);
+        // Of the name itself rather than that of a result, whose style the operators beside share.
+        const std::string_view name = ops.name(*it);
+        const std::size_t begin = found->style == scope_style::called ? 1 : 0;
+        if (found->style != scope_style::relative && name.size() > begin &&
+            found->scope.data() == name.data() + begin) {
+            around = name.substr(0, begin + found->scope.size() + (found->scope.empty() ? 0 : 1));
+            before = in;
+        }
+    }
+}
+
+/// Adds the scopes of operators behind those of a table.
+/// Returns: by scope of `part`, its number in `whole`.
+[[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
+    constexpr id ahead = 16;
+    std::vector<id> number(part.scopes.size());
+    for (id s = 0; s < number.size(); ++s) {
+        if (s + ahead < number.size() && part.scopes[s + ahead].parent < s) {
+            const auto& next = part.scopes[s + ahead];
+            whole.prefetch(number[next.parent], next.hash);
+        }
+        const auto& from = part.scopes[s];
+        number[s] = s < scope_style_count
+                        ? s
+                        : whole.find_or_add(number[from.parent], from.segment, from.hash);
+        auto& to = whole.scopes[number[s]];
+        to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
+        to.operators += from.operators;
+        to.kinds += from.kinds;
+    }
+    whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    for (const auto& [v, scope] : part.ends) {
+        whole.ends.emplace_back(v, number[scope]);
+    }
+    const auto room = max_scope_problems - whole.problems.size();
+    whole.problems.insert(whole.problems.end(), part.problems.begin(),
+                          part.problems.begin() +
+                              static_cast<std::ptrdiff_t>(std::min(room, part.problems.size())));
+    return number;
+}
+
+} // namespace detail
+
+/// Collects the scopes in the names of all operators.
+///
+/// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+template <named_operators Ops>
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+    const auto& graph = ops.graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto workers = threads.parts_of_operators(size);
+    const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
+    std::vector<id> scope_of(size, no_id);
+    std::vector<scope_table> parts(count);
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
+        const auto [first, last] = vertex_range(graph, count, part);
+        parts[part] = detail::make_scope_table();
+        detail::collect_scopes(ops, first, last, scope_of, parts[part]);
+    });
+    auto table = std::move(parts[0]);
+    std::vector<std::vector<id>> numbers(count);
+    for (std::size_t part = 1; part < count; ++part) {
+        // What was taken over goes at once, and makes room for what comes.
+        numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
+    }
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
+        for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
+            auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
+            scope = scope == no_id ? no_id : numbers[part][scope];
+        }
+    });
+    table.scope_of = std::move(scope_of);
+    std::sort(table.leftover.begin(), table.leftover.end());
+    std::sort(table.ends.begin(), table.ends.end());
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
+
+// <stemma/model/detail/class_path_namer.hpp>
+#ifndef STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
+#define STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 
 namespace stemma::detail {
 
@@ -7998,621 +11695,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+#endif // STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 
-// <stemma/evidence/scoped_name.hpp>
-#ifndef STEMMA_EVIDENCE_SCOPED_NAME_HPP
-#define STEMMA_EVIDENCE_SCOPED_NAME_HPP
-
-namespace stemma {
-
-/// How the names of operators carry scopes.
-enum class scope_style : std::uint8_t {
-    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
-    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
-    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
-};
-
-/// How many styles there are; as many scopes stand for their roots.
-inline constexpr id scope_style_count = 3;
-
-/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
-[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
-    if (!text.starts_with(stem)) {
-        return false;
-    }
-    text.remove_prefix(stem.size());
-    return text.empty() ||
-           (text.size() > 1 && text.front() == '_' &&
-            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
-}
-
-/// A name taken apart: where the scope ends, and in which style it is written.
-struct scoped_name {
-    std::string_view scope;                  ///< without the slashes around it; "" for the root
-    scope_style style = scope_style::called; ///< which root it starts at
-    bool exact = true; ///< written for this operator; else a trace of one that was replaced
-};
-
-namespace detail {
-
-/// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
-constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
-    auto stem = name;
-    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
-        stem.remove_suffix(1);
-    }
-    if (stem.size() < name.size() && stem.ends_with(suffix)) {
-        name = stem.substr(0, stem.size() - suffix.size());
-    }
-}
-
-/// Removes what runtimes and quantizers append to the name of an operator or a value that they
-/// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
-constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
-    constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
-    for (std::size_t before = 0; before != name.size();) {
-        before = name.size();
-        while (name.size() > 1 && name.back() == '/') {
-            name.remove_suffix(1);
-        }
-        const auto slash = name.rfind('/');
-        if (slash != name.npos && slash > 0 && name.ends_with("Fusion")) {
-            name.remove_suffix(name.size() - slash);
-        }
-        drop_numbered(name, "_token_");
-        for (const auto layout : layouts) {
-            name.remove_suffix(name.ends_with(layout) ? layout.size() : 0);
-        }
-    }
-    drop_numbered(name, "_output_");
-}
-
-/// Returns: the name of the operator whose gradient one computes, `/fc/Gemm` of
-/// `/fc/Gemm_Grad/ReduceSum_2`; other names as they are.
-[[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
-    constexpr std::string_view gradient = "_Grad";
-    for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
-        const auto behind = name.substr(at + gradient.size());
-        if (behind.empty() || behind.front() == '/' || behind.front() == '_') {
-            return name.substr(0, at);
-        }
-    }
-    return name;
-}
-
-/// Whether `text` begins with `stem`, in capitals or not: some write operators as `add`.
-[[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
-    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return text.size() >= stem.size() &&
-           std::equal(stem.begin(), stem.end(), text.begin(),
-                      [&](char a, char b) { return small(a) == small(b); });
-}
-
-/// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
-[[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
-    return !name.starts_with('/') && name.find(';') != name.npos;
-}
-
-} // namespace detail
-
-/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
-/// operator.
-[[nodiscard]] constexpr std::optional<scoped_name>
-split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
-    const auto slash = name.rfind('/');
-    if (op_type.empty() || detail::is_joined(name) ||
-        detail::differentiated(name).size() != name.size()) {
-        return std::nullopt;
-    }
-    if (slash == name.npos) {
-        // Builders leave the root's operators without any slash.
-        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
-                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
-        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
-    }
-    auto last = name.substr(slash + 1);
-    if (name.substr(0, slash).find("::") != name.npos) {
-        return is_counted(last, op_type)
-                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
-                   : std::nullopt;
-    }
-    if (name.front() == '/') {
-        if (!is_counted(last, op_type)) {
-            return std::nullopt;
-        }
-        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
-    }
-    if (detail::starts_alike(last, op_type)) {
-        last.remove_prefix(op_type.size());
-        if (is_counted(last, "") || is_counted(last, "_") || is_counted(last, "_node")) {
-            return scoped_name{name.substr(0, slash), scope_style::relative, true};
-        }
-    }
-    return std::nullopt;
-}
-
-/// Returns: the scope of the operator whose name, or whose result's name, an optimizer left as part
-/// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
-/// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
-/// `/fc/MatMul_quant`.
-/// Complexity: O(length).
-[[nodiscard]] constexpr std::optional<scoped_name>
-split_leftover_name(std::string_view name) noexcept {
-    constexpr std::string_view inlined = "_inlfunc_";
-    constexpr std::string_view fused = "fused ";
-    if (name.starts_with(inlined)) {
-        const auto original = name.find("_/");
-        if (original == name.npos) {
-            return std::nullopt;
-        }
-        name.remove_prefix(original + 1);
-    }
-    if (name.starts_with(fused)) {
-        name.remove_prefix(fused.size());
-    }
-    name = detail::differentiated(name);
-    detail::drop_tool_suffixes(name);
-    if (detail::is_joined(name)) {
-        return std::nullopt;
-    }
-    const auto slash = name.rfind('/');
-    if (slash == name.npos || slash + 1 == name.size()) {
-        return std::nullopt;
-    }
-    // Operators are written like classes, modules like variables.
-    const char first = name[slash + 1];
-    if (first < 'A' || first > 'Z') {
-        return std::nullopt;
-    }
-    if (name.substr(0, slash).find("::") != name.npos) {
-        return scoped_name{name.substr(0, slash), scope_style::typed, false};
-    }
-    return name.front() == '/'
-               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
-               : scoped_name{name.substr(0, slash), scope_style::relative, false};
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_SCOPED_NAME_HPP
-
-// <stemma/evidence/inlined_name.hpp>
-#ifndef STEMMA_EVIDENCE_INLINED_NAME_HPP
-#define STEMMA_EVIDENCE_INLINED_NAME_HPP
-
-namespace stemma {
-
-/// How a name begins that ONNX Runtime gave to what came out of a call of a function:
-/// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
-inline constexpr std::string_view inlined_prefix = "_inlfunc_";
-
-/// Returns: the scope in the name that an operator had before the call around it was opened, where
-/// the operators tell that (`inlined_name`); an empty one where they say that it cannot be told;
-/// nothing for other operators. Complexity: O(length of names).
-template <named_operators Ops>
-[[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
-                                                                           operator_t<Ops> v) {
-    if constexpr (requires { ops.inlined_name(v); }) {
-        const std::string_view name = ops.name(v);
-        if (name.starts_with(inlined_prefix) ||
-            (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
-            if (const auto before = ops.inlined_name(v)) {
-                const auto found = split_scoped_name(*before, ops.op_type(v));
-                return found ? found : split_leftover_name(*before);
-            }
-        }
-    }
-    return std::nullopt;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_INLINED_NAME_HPP
-
-// <stemma/detail/find_scope.hpp>
-#ifndef STEMMA_DETAIL_FIND_SCOPE_HPP
-#define STEMMA_DETAIL_FIND_SCOPE_HPP
-
-namespace stemma::detail {
-
-/// What the names of an operator and of its first result say of where it is.
-struct found_scope {
-    std::optional<scoped_name> name; ///< of the operator
-    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
-                                     ///< that was joined with it
-};
-
-/// Returns: the name of an operator's first result, where it has the form of exporters that write
-/// scopes: `/encoder/fc/Add_output_0`; else "".
-template <named_operators Ops>
-[[nodiscard]] std::string_view scoped_result(const Ops& ops, operator_t<Ops> v) {
-    if constexpr (requires {
-                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
-                  }) {
-        const std::string_view result = ops.result_name(v);
-        return result.starts_with('/') && result.find("_output_") != result.npos ? result : "";
-    } else {
-        return {};
-    }
-}
-
-/// Whether the result of an operator is called after that operator, or says nothing.
-[[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
-    return !result.starts_with('/') ||
-           (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
-}
-
-template <named_operators Ops>
-[[nodiscard]] bool is_own_result(const Ops& ops, operator_t<Ops> v, std::string_view name) {
-    if constexpr (requires {
-                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
-                  }) {
-        return is_own_result(ops.result_name(v), name);
-    } else {
-        return true;
-    }
-}
-
-/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
-/// write as `<operator>_output_0`; else what an optimizer left of one.
-template <named_operators Ops>
-[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
-    if constexpr (folded_operators<Ops>) {
-        if (ops.is_folded(v)) {
-            return {};
-        }
-    }
-    const std::string_view name = ops.name(v);
-    const std::string_view op_type = ops.op_type(v);
-    if (const auto inlined = find_inlined_scope(ops, v)) {
-        return {*inlined, std::nullopt};
-    }
-    const auto result = scoped_result(ops, v);
-    found_scope found{split_scoped_name(name, op_type), std::nullopt};
-    if constexpr (calling_operators<Ops>) {
-        // The root of what is inside of a function is not that of the model.
-        if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
-            ops.enclosing_function(v) != no_id) {
-            return {};
-        }
-    }
-    if (is_own_result(result, name)) {
-        if (!found.name && name.find('/') != name.npos) {
-            found.name = split_leftover_name(name);
-        }
-        return found;
-    }
-    auto maker = result;
-    drop_tool_suffixes(maker);
-    auto end = split_scoped_name(maker, op_type);
-    if (!found.name && end) {
-        return {end, std::nullopt};
-    }
-    end = end ? end : split_leftover_name(result);
-    if (!found.name && name.find('/') != name.npos) {
-        found.name = split_leftover_name(name);
-    }
-    if (!found.name) {
-        return {end, std::nullopt};
-    }
-    if (end && found.name->style == scope_style::called && found.name->scope != end->scope) {
-        found.name->exact = false;
-        found.end = end;
-    }
-    return found;
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_FIND_SCOPE_HPP
-
-// <stemma/evidence/scope_table.hpp>
-#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-
-namespace stemma {
-
-/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
-///
-/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
-/// otherwise in the order in which operators are first found in or below it.
-struct scope_table {
-    /// One scope: its name in the scope around it.
-    struct scope {
-        std::string_view segment; ///< a part of some operator's name; valid as long as that
-        std::uint64_t hash = 0;   ///< of the segment
-        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
-                                  ///< but for constants
-        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
-        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
-        id operators = 0;          ///< of its own
-        scope_style style = scope_style::called; ///< that of its root
-
-        /// Returns: the name of the instance: the segment without a class in front of it.
-        [[nodiscard]] std::string_view instance() const noexcept {
-            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
-            return colons == segment.npos ? segment : segment.substr(colons + 2);
-        }
-        /// Returns: the class in front of the name, "" where there is none.
-        [[nodiscard]] std::string_view qualified_class() const noexcept {
-            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
-            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
-        }
-    };
-
-    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
-    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
-    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
-    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
-                                         ///< the scope in which the last of these was; ascending
-    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
-
-    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
-    [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
-            return scopes[s].parent == parent && scopes[s].segment == segment;
-        });
-    }
-
-    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
-    /// table.
-    id find_or_add(id parent, std::string_view segment) {
-        return find_or_add(parent, segment, hash_bytes(segment));
-    }
-
-    /// As above, of a segment with the hash that it has in another table.
-    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
-        const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
-            return scopes[s].parent == parent && scopes[s].segment == segment;
-        });
-        if (found == next) {
-            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
-        }
-        return found;
-    }
-
-    /// Asks the processor to load what `find_or_add` will need.
-    void prefetch(id parent, std::uint64_t hash) const noexcept {
-        index_.prefetch(hash_mix(hash, parent));
-    }
-
-private:
-    flat_index index_;
-};
-
-namespace detail {
-
-/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
-/// names, and they would cost their square; and no module has an empty name.
-[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
-    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
-    constexpr std::ptrdiff_t max_levels = 1024;
-    const auto text = name.scope;
-    if (text.size() > max_bytes) {
-        return "the scope in the name is too long";
-    }
-    if (!is_utf8(text)) {
-        return "the scope in the name is not valid UTF-8";
-    }
-    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
-        return "the scope in the name has too many levels";
-    }
-    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
-        return "the scope in the name has an empty level";
-    }
-    if (name.style == scope_style::typed) {
-        // A `/` in a class cannot be told from one between levels.
-        for (std::size_t begin = 0; begin < text.size();) {
-            const auto end = std::min(text.find('/', begin), text.size());
-            if (text.substr(begin, end - begin).find("::") == text.npos) {
-                return "the scope in the name has a level without a class";
-            }
-            begin = end + 1;
-        }
-    }
-    return nullptr;
-}
-
-inline constexpr std::size_t max_scope_problems = 1000;
-
-/// Returns: a table of the roots.
-[[nodiscard]] inline scope_table make_scope_table() {
-    scope_table table;
-    table.scopes.resize(scope_style_count);
-    for (id root = 0; root < scope_style_count; ++root) {
-        table.scopes[root].style = static_cast<scope_style>(root);
-    }
-    return table;
-}
-
-/// What is to be known of types of operators. Mostly those of a type share its text, which is then
-/// looked at once, so long as no other takes its place in a small table.
-class type_facts {
-public:
-    struct fact {
-        std::string_view type;
-        std::uint64_t hash = 0;
-        bool may_be_counted = false; ///< that it is in the last part of a name
-    };
-
-    /// Valid until the next one. Requires: types stay as they are.
-    [[nodiscard]] const fact& of(std::string_view type) {
-        const auto place = std::hash<const void*>{}(type.data());
-        auto& known = known_[(place ^ place >> 6U) % known_.size()];
-        if (known.type.data() != type.data() || known.type.size() != type.size()) {
-            known = look_at(type);
-        }
-        return known;
-    }
-
-private:
-    [[nodiscard]] static fact look_at(std::string_view type) {
-        // How many constants there are depends on what else an exporter has already written.
-        return {type, type == "Constant" ? 0 : hash_bytes(type),
-                !type.empty() && type.find('/') == type.npos};
-    }
-
-    std::array<fact, 64> known_ = [] {
-        std::array<fact, 64> known;
-        known.fill(look_at({}));
-        return known;
-    }();
-};
-
-/// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
-/// of most, and taking their names apart takes longer than comparing them.
-template <named_operators Ops>
-[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around,
-                             const type_facts::fact& kind) {
-    if constexpr (folded_operators<Ops>) {
-        if (ops.is_folded(v)) {
-            return false;
-        }
-    }
-    const std::string_view name = ops.name(v);
-    return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
-           std::memcmp(name.data(), around.data(), around.size()) == 0 &&
-           is_counted(name.substr(around.size()), kind.type) && is_own_result(ops, v, name);
-}
-
-/// Adds the scopes of some operators to a table, and notes them in `scope_of`.
-template <named_operators Ops, class Iterator>
-void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>& scope_of,
-                    scope_table& table) {
-    const auto& graph = ops.graph();
-    path_trail trail('/');
-    type_facts types;
-    std::string_view around; // the last name that was in a scope, up to what it is called there
-    id before = no_id;       // that scope
-    const auto count = [&](id v, id in, std::uint64_t kind) {
-        auto& scope = table.scopes[in];
-        scope_of[v] = in;
-        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
-        ++scope.operators;
-        scope.kinds += kind;
-    };
-    for (; it != last; ++it) {
-        const auto v = static_cast<id>(index_of(graph, *it));
-        const auto& kind = types.of(ops.op_type(*it));
-        if (is_beside(ops, *it, around, kind)) {
-            count(v, before, kind.hash);
-            continue;
-        }
-        const auto [found, end] = find_scope(ops, *it);
-        if (!found) {
-            continue;
-        }
-        const char* problem = find_scope_problem(*found);
-        problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
-        if (problem != nullptr) {
-            if (table.problems.size() < max_scope_problems) {
-                table.problems.push_back({"scope.unreadable", v, problem});
-            }
-            continue;
-        }
-        const auto follow = [&](const scoped_name& to) {
-            return trail.follow(static_cast<id>(to.style), to.scope,
-                                [&](id parent, std::string_view segment) {
-                                    return table.find_or_add(parent, segment);
-                                });
-        };
-        const auto in = follow(*found);
-        if (!found->exact) {
-            scope_of[v] = in;
-            table.leftover.push_back(v);
-            if (end) {
-                table.ends.emplace_back(v, follow(*end));
-            }
-            continue;
-        }
-        count(v, in, kind.hash);
-        // Of the name itself rather than that of a result, whose style the operators beside share.
-        const std::string_view name = ops.name(*it);
-        const std::size_t begin = found->style == scope_style::called ? 1 : 0;
-        if (found->style != scope_style::relative && name.size() > begin &&
-            found->scope.data() == name.data() + begin) {
-            around = name.substr(0, begin + found->scope.size() + (found->scope.empty() ? 0 : 1));
-            before = in;
-        }
-    }
-}
-
-/// Adds the scopes of operators behind those of a table.
-/// Returns: by scope of `part`, its number in `whole`.
-[[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
-    constexpr id ahead = 16;
-    std::vector<id> number(part.scopes.size());
-    for (id s = 0; s < number.size(); ++s) {
-        if (s + ahead < number.size() && part.scopes[s + ahead].parent < s) {
-            const auto& next = part.scopes[s + ahead];
-            whole.prefetch(number[next.parent], next.hash);
-        }
-        const auto& from = part.scopes[s];
-        number[s] = s < scope_style_count
-                        ? s
-                        : whole.find_or_add(number[from.parent], from.segment, from.hash);
-        auto& to = whole.scopes[number[s]];
-        to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
-        to.operators += from.operators;
-        to.kinds += from.kinds;
-    }
-    whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
-    for (const auto& [v, scope] : part.ends) {
-        whole.ends.emplace_back(v, number[scope]);
-    }
-    const auto room = max_scope_problems - whole.problems.size();
-    whole.problems.insert(whole.problems.end(), part.problems.begin(),
-                          part.problems.begin() +
-                              static_cast<std::ptrdiff_t>(std::min(room, part.problems.size())));
-    return number;
-}
-
-} // namespace detail
-
-/// Collects the scopes in the names of all operators.
-///
-/// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
-/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
-template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
-    const auto& graph = ops.graph();
-    const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto workers = threads.parts_of_operators(size);
-    const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
-    std::vector<id> scope_of(size, no_id);
-    std::vector<scope_table> parts(count);
-    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
-        const auto [first, last] = vertex_range(graph, count, part);
-        parts[part] = detail::make_scope_table();
-        detail::collect_scopes(ops, first, last, scope_of, parts[part]);
-    });
-    auto table = std::move(parts[0]);
-    std::vector<std::vector<id>> numbers(count);
-    for (std::size_t part = 1; part < count; ++part) {
-        // What was taken over goes at once, and makes room for what comes.
-        numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
-    }
-    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
-        for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
-            auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
-            scope = scope == no_id ? no_id : numbers[part][scope];
-        }
-    });
-    table.scope_of = std::move(scope_of);
-    std::sort(table.leftover.begin(), table.leftover.end());
-    std::sort(table.ends.begin(), table.ends.end());
-    return table;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-
-// <stemma/evidence/merged_parameters.hpp>
-#ifndef STEMMA_EVIDENCE_MERGED_PARAMETERS_HPP
-#define STEMMA_EVIDENCE_MERGED_PARAMETERS_HPP
+// <stemma/evidence/detail/merged_parameters.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
 namespace stemma {
 
@@ -8894,11 +11981,11 @@ template <named_operators Ops, module_view Modules>
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_MERGED_PARAMETERS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
-// <stemma/detail/hidden_levels.hpp>
-#ifndef STEMMA_DETAIL_HIDDEN_LEVELS_HPP
-#define STEMMA_DETAIL_HIDDEN_LEVELS_HPP
+// <stemma/evidence/detail/hidden_levels.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
+#define STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 
 namespace stemma::detail {
 
@@ -8959,11 +12046,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_HIDDEN_LEVELS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 
-// <stemma/detail/path_below.hpp>
-#ifndef STEMMA_DETAIL_PATH_BELOW_HPP
-#define STEMMA_DETAIL_PATH_BELOW_HPP
+// <stemma/evidence/detail/path_below.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
+#define STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 
 namespace stemma::detail {
 
@@ -8990,11 +12077,11 @@ namespace stemma::detail {
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_PATH_BELOW_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 
-// <stemma/detail/printed_modules.hpp>
-#ifndef STEMMA_DETAIL_PRINTED_MODULES_HPP
-#define STEMMA_DETAIL_PRINTED_MODULES_HPP
+// <stemma/evidence/detail/printed_modules.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 
 namespace stemma::detail {
 
@@ -9042,11 +12129,343 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_PRINTED_MODULES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 
-// <stemma/detail/scope_resolver.hpp>
-#ifndef STEMMA_DETAIL_SCOPE_RESOLVER_HPP
-#define STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+// <stemma/model/sweeps.hpp>
+#ifndef STEMMA_MODEL_SWEEPS_HPP
+#define STEMMA_MODEL_SWEEPS_HPP
+
+namespace stemma {
+
+/// What a propagation policy works on. Arrays are by vertex index.
+template <operator_view Ops>
+struct propagation_problem {
+    const Ops& ops;                          ///< with whatever its concepts let a policy read
+    const tree_index& modules;               ///< of the modules that attributions name
+    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
+    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
+    /// its own has here what the evidence in its bodies has in common.
+    std::span<const id> evidence;
+    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
+    /// What `data_independent` says of `ops`, where that is known; else null.
+    const std::vector<bool>* independent = nullptr;
+};
+
+namespace detail {
+
+/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
+struct common_module {
+    id low = no_id;
+    id behind = 0; // one more than the greatest
+
+    /// Of `no_id` one more is 0, so that it changes nothing.
+    void add(id module) noexcept {
+        low = std::min(low, module);
+        behind = std::max(behind, module + 1);
+    }
+
+    void add(const common_module& other) noexcept {
+        low = std::min(low, other.low);
+        behind = std::max(behind, other.behind);
+    }
+
+    [[nodiscard]] id get(const tree_index& modules) const noexcept {
+        return low == no_id ? no_id : modules.lca(low, behind - 1);
+    }
+};
+
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// neighbours, which `for_each(v, f)` goes through and `sweep(f)` comes to before it.
+template <operator_view Ops, class Sweep, class ForEach>
+[[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
+                                             ForEach for_each) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
+    if (std::all_of(known.begin(), known.end(), [](id module) { return module == no_id; })) {
+        return known;
+    }
+    sweep([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (known[v] == no_id) {
+            common_module common;
+            for_each(vertex,
+                     [&](operator_t<Ops> next) { common.add(known[index_of(graph, next)]); });
+            known[v] = common.get(problem.modules);
+        }
+    });
+    return known;
+}
+
+} // namespace detail
+
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// readers: those with evidence by that, the others by their own readers. Else `no_id`: nothing
+/// downstream is known, or, in a graph with cycles, it leads into one.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.backward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                f(target(*it, graph));
+            }
+        });
+}
+
+/// Returns: the same for producers.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.forward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                f(source(*it, graph));
+            }
+        });
+}
+
+/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
+/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order) {
+    std::vector<bool> independent(num_vertices(ops.graph()), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        order.forward([&](operator_t<Ops> vertex) {
+            if (!ops.hides_data(vertex)) {
+                if (ops.reads_data(vertex)) {
+                    return;
+                }
+                for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                    if (!independent[index_of(graph, source(*it, graph))]) {
+                        return;
+                    }
+                }
+            }
+            independent[index_of(graph, vertex)] = true;
+        });
+    }
+    return independent;
+}
+
+/// The same; looked up where the problem says it. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
+    return problem.independent != nullptr ? *problem.independent
+                                          : data_independent(problem.ops, problem.order);
+}
+
+/// Returns: for each operator without evidence that computes a constant whether all its readers
+/// surely belong to one module, which `down` then names: their evidence says so with a confidence
+/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
+/// of data. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
+                                                   std::span<const id> down,
+                                                   std::span<const attribution> evidence) {
+    std::vector<bool> settled(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        const auto* independent = problem.independent; // as every constant is
+        const auto is_constant = [&](operator_t<Ops> vertex) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                if (!settled[index_of(graph, source(*it, graph))]) {
+                    return false;
+                }
+            }
+            return true;
+        };
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
+                !problem.ops.reads_data(vertex) && is_constant(vertex)) {
+                settled[v] = true;
+            }
+        });
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if (!settled[v]) {
+                return;
+            }
+            bool all = problem.evidence[v] == no_id && down[v] != no_id;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                const bool known = problem.evidence[reader] != no_id;
+                all = known ? evidence[reader].module == down[v] &&
+                                  evidence[reader].confidence >= 0.9F
+                            : settled[reader] && down[reader] == down[v];
+            }
+            settled[v] = all;
+        });
+    }
+    return settled;
+}
+
+/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
+/// several are equally near, their common ancestor.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
+    std::vector<operator_t<Ops>> front;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (near[index_of(graph, *it)] != no_id) {
+            front.push_back(*it);
+        }
+    }
+    if (front.empty()) {
+        return near;
+    }
+    std::vector<detail::common_module> found(near.size());
+    std::vector<operator_t<Ops>> next;
+    const auto reach = [&](operator_t<Ops> vertex, id module) {
+        const auto v = index_of(graph, vertex);
+        if (near[v] == no_id) {
+            if (found[v].low == no_id) {
+                next.push_back(vertex);
+            }
+            found[v].add(module);
+        }
+    };
+    const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
+        const auto module = near[index_of(graph, vertex)];
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            reach(source(*it, graph), module);
+        }
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            reach(target(*it, graph), module);
+        }
+    };
+    while (!front.empty()) {
+        next.clear();
+        std::for_each(front.begin(), front.end(), tell_neighbours);
+        for (const auto& vertex : next) {
+            const auto v = index_of(graph, vertex);
+            near[v] = found[v].get(problem.modules);
+        }
+        front.swap(next);
+    }
+    return near;
+}
+
+/// Returns: for each operator that joins a skip connection the deepest module that holds what is
+/// skipped, else `no_id`.
+///
+/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
+/// of which up to `reach` operators are looked at. What the evidence on that computation has in
+/// common, as far as it goes, is the module.
+/// Complexity: O(V + E + joins * reach).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
+                                               std::size_t reach = 64) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> joined(problem.evidence.size(), no_id);
+    std::vector<operator_t<Ops>> seen;
+    std::vector<std::size_t> mark(problem.evidence.size(), 0);
+    std::size_t stamp = 0;
+    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
+    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
+        ++stamp;
+        detail::common_module modules;
+        bool reached = false;
+        seen.assign(1, from);
+        mark[index_of(graph, from)] = stamp;
+        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
+            const auto vertex = seen[i];
+            modules.add(problem.evidence[index_of(graph, vertex)]);
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                const auto producer = source(*it, graph);
+                reached = reached || producer == goal;
+                auto& visited = mark[index_of(graph, producer)];
+                if (producer != goal && visited != stamp) {
+                    visited = stamp;
+                    seen.push_back(producer);
+                }
+            }
+        }
+        return reached ? modules.get(problem.modules) : no_id;
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (problem.evidence[v] != no_id) {
+            continue;
+        }
+        std::array<operator_t<Ops>, 2> producers{};
+        std::size_t count = 0;
+        for (auto [in, end] = in_edges(*it, graph); in != end && count <= 2; ++in, ++count) {
+            producers[std::min<std::size_t>(count, 1)] = source(*in, graph);
+        }
+        if (count != 2 || producers[0] == producers[1]) {
+            continue;
+        }
+        for (std::size_t a = 0; a < 2; ++a) {
+            const auto module = skipped(producers[a], producers[1 - a]);
+            joined[v] = module == no_id ? joined[v] : module;
+        }
+    }
+    return joined;
+}
+
+/// Returns: for each operator without evidence whether its result only steers: all it is used for,
+/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
+/// knows no conditions. Complexity: O(V + edges of operators without evidence).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
+    std::vector<bool> steers(problem.evidence.size(), false);
+    if constexpr (steered_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        const auto all_steer = [&](operator_t<Ops> vertex) {
+            bool read = false;
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                read = true;
+                if (!problem.ops.reads_condition(*it) &&
+                    !steers[index_of(graph, target(*it, graph))]) {
+                    return false;
+                }
+            }
+            return read;
+        };
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if (problem.evidence[v] == no_id && all_steer(vertex)) {
+                steers[v] = true;
+            }
+        });
+    }
+    return steers;
+}
+
+/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
+/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
+/// back to it, since the owner's module is the one that runs the body. Only operators without
+/// evidence. Complexity: O(V + operators in bodies).
+template <operator_view Ops, class Lost>
+void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
+                      Lost lost) {
+    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
+        const auto& owner = result[op.owner];
+        if (problem.evidence[op.v] == no_id &&
+            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
+            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+                            provenance::owner, false};
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_SWEEPS_HPP
+
+// <stemma/evidence/detail/scope_resolver.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
 namespace stemma {
 
@@ -9422,11 +12841,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
-// <stemma/detail/reordered_names.hpp>
-#ifndef STEMMA_DETAIL_REORDERED_NAMES_HPP
-#define STEMMA_DETAIL_REORDERED_NAMES_HPP
+// <stemma/evidence/detail/reordered_names.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
+#define STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
 
 namespace stemma::detail {
 
@@ -9471,11 +12890,11 @@ template <named_operators Ops, class AreOne>
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_REORDERED_NAMES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
 
-// <stemma/evidence/scope_modules.hpp>
-#ifndef STEMMA_EVIDENCE_SCOPE_MODULES_HPP
-#define STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+// <stemma/evidence/detail/scope_modules.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
 namespace stemma {
 
@@ -9831,11 +13250,11 @@ template <parameter_readers Ops>
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
-// <stemma/evidence/shallow_modules.hpp>
-#ifndef STEMMA_EVIDENCE_SHALLOW_MODULES_HPP
-#define STEMMA_EVIDENCE_SHALLOW_MODULES_HPP
+// <stemma/evidence/detail/shallow_modules.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 
 namespace stemma {
 
@@ -9928,7 +13347,7 @@ template <parameter_readers Ops, module_view Modules, class Named>
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_SHALLOW_MODULES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 
 // <stemma/evidence/evidence_context.hpp>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
@@ -10113,72 +13532,6 @@ private:
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
-// <stemma/detail/named_claims.hpp>
-#ifndef STEMMA_DETAIL_NAMED_CLAIMS_HPP
-#define STEMMA_DETAIL_NAMED_CLAIMS_HPP
-
-namespace stemma::detail {
-
-/// The claims of a source that has a name, under that name.
-template <class Claims>
-struct named_claims {
-    Claims made;                        ///< as the source prepared them
-    std::optional<provenance> source{}; ///< of all of them; as they say where there is none
-
-    template <class Vertex, class Function>
-    void for_each_claim(const Vertex& v, Function f) const {
-        if (!source) {
-            made.for_each_claim(v, f);
-            return;
-        }
-        made.for_each_claim(v, [&](claim one) {
-            one.source = *source;
-            f(one);
-        });
-    }
-};
-
-/// Returns: what `source.prepare(context)` does; where the source has a name, its claims bear that.
-template <class Source, class Ops, class Modules>
-[[nodiscard]] auto prepare_source(const Source& source, evidence_context<Ops, Modules>& context) {
-    if constexpr (named_policy<Source>) {
-        const auto name = name_of_policy(source);
-        const auto number =
-            name.empty() ? std::optional<provenance>() : context.provenances().add(name);
-        return named_claims<decltype(source.prepare(context))>{source.prepare(context), number};
-    } else {
-        return source.prepare(context);
-    }
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_NAMED_CLAIMS_HPP
-
-// <stemma/detail/policy_answer.hpp>
-#ifndef STEMMA_DETAIL_POLICY_ANSWER_HPP
-#define STEMMA_DETAIL_POLICY_ANSWER_HPP
-
-namespace stemma::detail {
-
-/// Ends what asked a policy that answered nonsense.
-/// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
-/// where
-///   it has one.
-template <class P>
-[[noreturn]] void refuse_answer(const P& policy, std::string_view role, std::string_view answer) {
-    const auto name = name_of_policy(policy);
-    auto place = std::string(role) + " policy";
-    if (!name.empty()) {
-        place.append(" '").append(name).append("'");
-    }
-    STEMMA_THROW(error(error_code::refused, "", place, answer));
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_POLICY_ANSWER_HPP
-
 // <stemma/evidence/class_tags.hpp>
 #ifndef STEMMA_EVIDENCE_CLASS_TAGS_HPP
 #define STEMMA_EVIDENCE_CLASS_TAGS_HPP
@@ -10296,6 +13649,243 @@ private:
 
 #endif // STEMMA_EVIDENCE_CLASS_TAGS_HPP
 
+// <stemma/evidence/dialect.hpp>
+#ifndef STEMMA_EVIDENCE_DIALECT_HPP
+#define STEMMA_EVIDENCE_DIALECT_HPP
+
+namespace stemma {
+
+/// Who gave an operator its name and metadata, as far as these say where it came from.
+enum class dialect : std::uint8_t {
+    none,         ///< nothing says where it came from
+    dynamo,       ///< metadata of torch's exporter on top of torch.export
+    builder,      ///< metadata of the onnxscript builder
+    torchscript,  ///< names of torch's TorchScript exporter
+    builder_name, ///< names of model builders, without a leading slash
+    function,     ///< a call of a local function, or inside one
+    optimized,    ///< what an optimizer left of a name
+};
+
+/// How many dialects there are.
+inline constexpr std::size_t dialect_count = 7;
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
+    constexpr std::array<std::string_view, dialect_count> names{
+        "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
+    return names[static_cast<std::size_t>(d)];
+}
+
+/// What a dialect says of an operator's module.
+enum class scope_quality : std::uint8_t {
+    path_and_class, ///< which module of the tree, and of which class
+    path,           ///< which module of the tree
+    operator_only,  ///< nothing: the name is the operator's alone
+};
+
+/// How much of a model is written in which dialect.
+struct dialect_report {
+    std::vector<dialect> of;            ///< by vertex index
+    std::vector<scope_quality> quality; ///< by vertex index
+};
+
+/// Finds the dialect of every operator by itself; one model may mix several.
+/// Complexity: O(operators), after the facts of the context.
+template <named_operators Ops, module_view Modules>
+    requires parameter_readers<Ops>
+[[nodiscard]] dialect_report detect_dialects(evidence_context<Ops, Modules>& context) {
+    const auto& ops = context.ops();
+    const auto& hierarchies = context.hierarchies();
+    const auto& scopes = context.scopes();
+    dialect_report report;
+    report.of.resize(num_vertices(ops.graph()), dialect::none);
+    report.quality.resize(report.of.size(), scope_quality::operator_only);
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        auto& found = report.of[v];
+        auto& quality = report.quality[v];
+        const auto chain = hierarchies.chain_of.empty() ? no_id : hierarchies.chain_of[v];
+        if (chain != no_id) {
+            const auto& known = hierarchies.chains[chain];
+            const bool classes = !known.levels.back().qualified_class.empty();
+            found = known.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
+            quality = classes ? scope_quality::path_and_class : scope_quality::path;
+            continue;
+        }
+        if (std::binary_search(hierarchies.bare.begin(), hierarchies.bare.end(), v)) {
+            found = dialect::dynamo;
+            continue;
+        }
+        if constexpr (calling_operators<Ops>) {
+            const bool call = ops.callee(*it) != no_id;
+            if (call || ops.enclosing_function(*it) != no_id) {
+                found = dialect::function;
+                quality = call ? scope_quality::path_and_class : scope_quality::operator_only;
+                continue;
+            }
+        }
+        const auto scope = scopes.scope_of[v];
+        if (scope == no_id) {
+            continue;
+        }
+        const bool left = std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
+        const auto style = scopes.scopes[scope].style;
+        found = left                             ? dialect::optimized
+                : style == scope_style::relative ? dialect::builder_name
+                                                 : dialect::torchscript;
+        const bool classes = style == scope_style::typed && !left;
+        quality = classes ? scope_quality::path_and_class : scope_quality::path;
+    }
+    return report;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DIALECT_HPP
+
+// <stemma/evidence/evidence.hpp>
+#ifndef STEMMA_EVIDENCE_EVIDENCE_HPP
+#define STEMMA_EVIDENCE_EVIDENCE_HPP
+
+namespace stemma {
+
+namespace detail {
+
+struct take_claim {
+    void operator()(const claim&) const {}
+};
+
+template <class P, class Ops, class Modules>
+concept has_prepare = requires(const P& p, evidence_context<Ops, Modules>& context) {
+    p.prepare(context);
+};
+
+template <class P, class Ops, class Modules>
+using prepared_t =
+    decltype(std::declval<const P&>().prepare(std::declval<evidence_context<Ops, Modules>&>()));
+
+template <class P, class Ops, class Modules>
+concept has_for_each_claim = has_prepare<P, Ops, Modules> &&
+    requires(const prepared_t<P, Ops, Modules>& claims, operator_t<Ops> v) {
+    claims.for_each_claim(v, take_claim{});
+};
+
+} // namespace detail
+
+/// A source of claims about operators.
+///
+/// `prepare(context)` reads whatever the source needs once, and returns an object whose
+/// `for_each_claim(v, f)` calls `f(claim)` for what is known of `v`: not at all, once, or once for
+/// each alternative.
+///
+/// Requires: modules in claims are ranks in `context.index()`; the same claims at every call; all
+///   claims of one source name the same provenance.
+/// Complexity: `prepare` linear in operators and modules; `for_each_claim` constant.
+template <class P, class Ops, class Modules>
+concept evidence_policy = policy_for<P, evidence_category> &&
+    detail::has_prepare<P, Ops, Modules> && detail::has_for_each_claim<P, Ops, Modules>;
+
+/// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` beside a refused policy.
+template <class P, class Ops, class Modules>
+consteval bool explain_evidence_policy() {
+    static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
+    static_assert(policy_for<P, evidence_category>,
+                  "evidence policy: add `using policy_category = stemma::evidence_category;`");
+    static_assert(
+        detail::has_prepare<P, Ops, Modules>,
+        "evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`");
+    if constexpr (detail::has_prepare<P, Ops, Modules>) {
+        static_assert(detail::has_for_each_claim<P, Ops, Modules>,
+                      "evidence policy: what prepare() returns needs "
+                      "`void for_each_claim(vertex, Function) const`");
+    }
+    return evidence_policy<P, Ops, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_EVIDENCE_HPP
+
+// <stemma/core/detail/policy_name.hpp>
+#ifndef STEMMA_CORE_DETAIL_POLICY_NAME_HPP
+#define STEMMA_CORE_DETAIL_POLICY_NAME_HPP
+
+namespace stemma::detail {
+
+/// A policy with `static constexpr std::string_view name`, or one that each object has.
+template <class P>
+concept has_name_member = requires(const P& policy) {
+    { policy.name } -> std::convertible_to<std::string_view>;
+};
+
+/// A policy with `std::string name() const`, whose name tells its options too.
+template <class P>
+concept has_name_function = requires(const P& policy) {
+    { policy.name() } -> std::convertible_to<std::string>;
+};
+
+/// A policy that says what it is called.
+template <class P>
+concept named_policy = has_name_member<P> || has_name_function<P>;
+
+/// Returns: what a policy calls itself, "" where it does not.
+template <class P>
+[[nodiscard]] std::string name_of_policy([[maybe_unused]] const P& policy) {
+    if constexpr (has_name_member<P>) {
+        return std::string(std::string_view(policy.name));
+    } else if constexpr (has_name_function<P>) {
+        return policy.name();
+    } else {
+        return {};
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_POLICY_NAME_HPP
+
+// <stemma/evidence/detail/named_claims.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP
+#define STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP
+
+namespace stemma::detail {
+
+/// The claims of a source that has a name, under that name.
+template <class Claims>
+struct named_claims {
+    Claims made;                        ///< as the source prepared them
+    std::optional<provenance> source{}; ///< of all of them; as they say where there is none
+
+    template <class Vertex, class Function>
+    void for_each_claim(const Vertex& v, Function f) const {
+        if (!source) {
+            made.for_each_claim(v, f);
+            return;
+        }
+        made.for_each_claim(v, [&](claim one) {
+            one.source = *source;
+            f(one);
+        });
+    }
+};
+
+/// Returns: what `source.prepare(context)` does; where the source has a name, its claims bear that.
+template <class Source, class Ops, class Modules>
+[[nodiscard]] auto prepare_source(const Source& source, evidence_context<Ops, Modules>& context) {
+    if constexpr (named_policy<Source>) {
+        const auto name = name_of_policy(source);
+        const auto number =
+            name.empty() ? std::optional<provenance>() : context.provenances().add(name);
+        return named_claims<decltype(source.prepare(context))>{source.prepare(context), number};
+    } else {
+        return source.prepare(context);
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP
+
 // <stemma/evidence/evidence_sources.hpp>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
@@ -10375,9 +13965,9 @@ struct optional_source {
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
-// <stemma/detail/function_names.hpp>
-#ifndef STEMMA_DETAIL_FUNCTION_NAMES_HPP
-#define STEMMA_DETAIL_FUNCTION_NAMES_HPP
+// <stemma/evidence/detail/function_names.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
+#define STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
 namespace stemma::detail {
 
@@ -10483,11 +14073,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_FUNCTION_NAMES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
-// <stemma/evidence/handed_parameters.hpp>
-#ifndef STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
-#define STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
+// <stemma/evidence/detail/handed_parameters.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 
 namespace stemma {
 
@@ -10553,11 +14143,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 
-// <stemma/detail/call_resolver.hpp>
-#ifndef STEMMA_DETAIL_CALL_RESOLVER_HPP
-#define STEMMA_DETAIL_CALL_RESOLVER_HPP
+// <stemma/evidence/detail/call_resolver.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
+#define STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 
 namespace stemma::detail {
 
@@ -10871,7 +14461,7 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_CALL_RESOLVER_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 
 // <stemma/evidence/function_calls.hpp>
 #ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
@@ -10951,6 +14541,69 @@ struct function_calls {
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+
+// <stemma/evidence/given_claims.hpp>
+#ifndef STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+#define STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+
+namespace stemma {
+
+/// What one source claims about all operators, at most one claim each.
+struct claim_table {
+    provenance source = provenance::root; ///< the one that all claims name
+    std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
+
+    /// Returns: how many operators it speaks of. Complexity: O(operators).
+    [[nodiscard]] std::size_t count() const noexcept {
+        std::size_t claimed = 0;
+        for (const auto& made : of) {
+            claimed += made.module == no_id ? 0U : 1U;
+        }
+        return claimed;
+    }
+};
+
+/// Evidence that was found elsewhere: by aligning a capture, or by whoever tagged the model.
+struct given_claims {
+    using policy_category = evidence_category;
+
+    /// Asked in this order; none where it is null.
+    const std::vector<claim_table>* tables = nullptr;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const std::vector<claim_table>* tables)
+            : ops_(&ops), tables_(tables) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (tables_ == nullptr) {
+                return;
+            }
+            const auto v = index_of(ops_->graph(), vertex);
+            for (const auto& table : *tables_) {
+                if (v < table.of.size() && table.of[v].module != no_id) {
+                    f(table.of[v]);
+                }
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        const std::vector<claim_table>* tables_;
+    };
+
+    /// Requires: the tables outlive the claims, and their modules are those of the context.
+    template <class Ops, class Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), tables};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
 
 // <stemma/evidence/hierarchy_metadata.hpp>
 #ifndef STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
@@ -11187,9 +14840,68 @@ private:
 
 #endif // STEMMA_EVIDENCE_LEFTOVERS_HPP
 
-// <stemma/evidence/tied_parameters.hpp>
-#ifndef STEMMA_EVIDENCE_TIED_PARAMETERS_HPP
-#define STEMMA_EVIDENCE_TIED_PARAMETERS_HPP
+// <stemma/evidence/named_modules.hpp>
+#ifndef STEMMA_EVIDENCE_NAMED_MODULES_HPP
+#define STEMMA_EVIDENCE_NAMED_MODULES_HPP
+
+namespace stemma {
+
+/// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
+struct named_modules {
+    module_tree_builder builder; ///< of the modules in metadata and in names of parameters
+    module_tree modules;         ///< what it built
+    std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
+    std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
+    id size = 0;                 ///< how many modules the builder had before those of `folded`
+    scope_table scopes;          ///< of the operators' names
+    hierarchy_table hierarchies; ///< of the operators' metadata
+};
+
+/// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
+/// in the names of operators.
+/// Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names and metadata) expected.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
+                                                  thread_limit threads = {}) {
+    named_modules found;
+    found.builder.set_root_name(root_name);
+    const auto grow_owners = [&] {
+        found.hierarchies = collect_hierarchies(ops);
+        detail::grow_hierarchies(found.hierarchies, found.builder);
+        found.owner.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < found.owner.size(); ++p) {
+            detail::prefetch_name_behind(ops, p);
+            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+                found.owner[p] = found.builder.at_path(path);
+            }
+        }
+        found.size = static_cast<id>(found.builder.size());
+        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+                if (const auto path = owner_path(origin);
+                    !path.empty() && found.owner[p] == no_id) {
+                    found.folded.emplace_back(p, found.builder.at_path(path));
+                }
+            });
+        }
+        found.modules = found.builder.build();
+    };
+    const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
+    auto owners = start_beside(threads, size, grow_owners);
+    found.scopes = collect_scopes(ops, threads.without_one());
+    owners.get();
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_NAMED_MODULES_HPP
+
+// <stemma/evidence/detail/tied_parameters.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 
 namespace stemma {
 
@@ -11243,7 +14955,7 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_EVIDENCE_TIED_PARAMETERS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 
 // <stemma/evidence/parameter_names.hpp>
 #ifndef STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
@@ -11389,9 +15101,9 @@ struct parameter_names {
 
 #endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 
-// <stemma/core/vertices_by_index.hpp>
-#ifndef STEMMA_CORE_VERTICES_BY_INDEX_HPP
-#define STEMMA_CORE_VERTICES_BY_INDEX_HPP
+// <stemma/core/detail/vertices_by_index.hpp>
+#ifndef STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
+#define STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
 
 namespace stemma {
 
@@ -11443,11 +15155,73 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_VERTICES_BY_INDEX_HPP
+#endif // STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
 
-// <stemma/detail/functional_units.hpp>
-#ifndef STEMMA_DETAIL_FUNCTIONAL_UNITS_HPP
-#define STEMMA_DETAIL_FUNCTIONAL_UNITS_HPP
+// <stemma/evidence/detail/module_code.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
+#define STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
+
+namespace stemma::detail {
+
+/// Which modules compute something themselves, as far as names tell.
+template <module_view Modules>
+class module_code {
+public:
+    /// Complexity: O(modules + parameters).
+    template <parameter_readers Ops>
+    module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
+        : tree_(modules.index())
+        , holds_only_numbers_(tree_.size(), false)
+        , owns_below_(tree_.size(), false) {
+        std::vector<bool> other(tree_.size(), false); // owns a parameter, or what has a name
+        for (id p = 0; p < ops.parameter_count(); ++p) {
+            for (auto owner : owners.of(p)) {
+                other[owner] = true;
+                owns_below_[owner] = true;
+            }
+        }
+        for (id m = 1; m < tree_.size(); ++m) {
+            const auto above = tree_.parent(m);
+            holds_only_numbers_[above] = true;
+            other[above] = other[above] || !is_number(modules.attribute(m));
+        }
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            const auto above = tree_.parent(m);
+            owns_below_[above] = owns_below_[above] || owns_below_[m];
+        }
+        for (id m = 0; m < tree_.size(); ++m) {
+            holds_only_numbers_[m] = holds_only_numbers_[m] && !other[m];
+        }
+    }
+
+    /// Whether a module only holds others by numbers: a list of modules never runs, and a sequence
+    /// runs what it holds and nothing else.
+    [[nodiscard]] bool is_list(id m) const { return holds_only_numbers_[m]; }
+
+    /// Returns: the module, or the nearest one above that is no list.
+    [[nodiscard]] id nearest(id m) const {
+        while (m != 0 && is_list(m)) {
+            m = tree_.parent(m);
+        }
+        return m;
+    }
+
+    /// Whether a module or one inside owns a parameter.
+    [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
+
+private:
+    const tree_index& tree_;
+    std::vector<bool> holds_only_numbers_;
+    std::vector<bool> owns_below_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
+
+// <stemma/model/detail/functional_units.hpp>
+#ifndef STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
+#define STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
 
 namespace stemma::detail {
 
@@ -11554,73 +15328,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_FUNCTIONAL_UNITS_HPP
+#endif // STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
 
-// <stemma/detail/module_code.hpp>
-#ifndef STEMMA_DETAIL_MODULE_CODE_HPP
-#define STEMMA_DETAIL_MODULE_CODE_HPP
-
-namespace stemma::detail {
-
-/// Which modules compute something themselves, as far as names tell.
-template <module_view Modules>
-class module_code {
-public:
-    /// Complexity: O(modules + parameters).
-    template <parameter_readers Ops>
-    module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
-        : tree_(modules.index())
-        , holds_only_numbers_(tree_.size(), false)
-        , owns_below_(tree_.size(), false) {
-        std::vector<bool> other(tree_.size(), false); // owns a parameter, or what has a name
-        for (id p = 0; p < ops.parameter_count(); ++p) {
-            for (auto owner : owners.of(p)) {
-                other[owner] = true;
-                owns_below_[owner] = true;
-            }
-        }
-        for (id m = 1; m < tree_.size(); ++m) {
-            const auto above = tree_.parent(m);
-            holds_only_numbers_[above] = true;
-            other[above] = other[above] || !is_number(modules.attribute(m));
-        }
-        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
-            const auto above = tree_.parent(m);
-            owns_below_[above] = owns_below_[above] || owns_below_[m];
-        }
-        for (id m = 0; m < tree_.size(); ++m) {
-            holds_only_numbers_[m] = holds_only_numbers_[m] && !other[m];
-        }
-    }
-
-    /// Whether a module only holds others by numbers: a list of modules never runs, and a sequence
-    /// runs what it holds and nothing else.
-    [[nodiscard]] bool is_list(id m) const { return holds_only_numbers_[m]; }
-
-    /// Returns: the module, or the nearest one above that is no list.
-    [[nodiscard]] id nearest(id m) const {
-        while (m != 0 && is_list(m)) {
-            m = tree_.parent(m);
-        }
-        return m;
-    }
-
-    /// Whether a module or one inside owns a parameter.
-    [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
-
-private:
-    const tree_index& tree_;
-    std::vector<bool> holds_only_numbers_;
-    std::vector<bool> owns_below_;
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_MODULE_CODE_HPP
-
-// <stemma/detail/module_exits.hpp>
-#ifndef STEMMA_DETAIL_MODULE_EXITS_HPP
-#define STEMMA_DETAIL_MODULE_EXITS_HPP
+// <stemma/evidence/detail/module_exits.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
+#define STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 
 namespace stemma::detail {
 
@@ -11699,11 +15411,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_MODULE_EXITS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 
-// <stemma/detail/equal_modules.hpp>
-#ifndef STEMMA_DETAIL_EQUAL_MODULES_HPP
-#define STEMMA_DETAIL_EQUAL_MODULES_HPP
+// <stemma/evidence/detail/equal_modules.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 
 namespace stemma::detail {
 
@@ -11828,11 +15540,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_EQUAL_MODULES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 
-// <stemma/detail/nearest_owners.hpp>
-#ifndef STEMMA_DETAIL_NEAREST_OWNERS_HPP
-#define STEMMA_DETAIL_NEAREST_OWNERS_HPP
+// <stemma/evidence/detail/nearest_owners.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
 
 namespace stemma::detail {
 
@@ -11927,11 +15639,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_NEAREST_OWNERS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
 
-// <stemma/detail/parameter_blocks.hpp>
-#ifndef STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
-#define STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
+// <stemma/evidence/detail/parameter_blocks.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
+#define STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
 
 namespace stemma::detail {
 
@@ -12103,11 +15815,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
 
-// <stemma/detail/region_facts.hpp>
-#ifndef STEMMA_DETAIL_REGION_FACTS_HPP
-#define STEMMA_DETAIL_REGION_FACTS_HPP
+// <stemma/evidence/detail/region_facts.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
+#define STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
 
 namespace stemma::detail {
 
@@ -12229,11 +15941,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_REGION_FACTS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
 
-// <stemma/detail/sibling_order.hpp>
-#ifndef STEMMA_DETAIL_SIBLING_ORDER_HPP
-#define STEMMA_DETAIL_SIBLING_ORDER_HPP
+// <stemma/evidence/detail/sibling_order.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP
+#define STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP
 
 namespace stemma::detail {
 
@@ -12298,11 +16010,11 @@ namespace stemma::detail {
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_SIBLING_ORDER_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP
 
-// <stemma/detail/sequence_steps.hpp>
-#ifndef STEMMA_DETAIL_SEQUENCE_STEPS_HPP
-#define STEMMA_DETAIL_SEQUENCE_STEPS_HPP
+// <stemma/evidence/detail/sequence_steps.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
+#define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 
 namespace stemma::detail {
 
@@ -12491,11 +16203,11 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_SEQUENCE_STEPS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 
-// <stemma/detail/region_finder.hpp>
-#ifndef STEMMA_DETAIL_REGION_FINDER_HPP
-#define STEMMA_DETAIL_REGION_FINDER_HPP
+// <stemma/evidence/detail/region_finder.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
+#define STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 
 namespace stemma::detail {
 
@@ -12822,7 +16534,7 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_REGION_FINDER_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 
 // <stemma/evidence/parameter_regions.hpp>
 #ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
@@ -12911,6 +16623,139 @@ private:
 
 #endif // STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 
+// <stemma/evidence/rebuild_tree.hpp>
+#ifndef STEMMA_EVIDENCE_REBUILD_TREE_HPP
+#define STEMMA_EVIDENCE_REBUILD_TREE_HPP
+
+namespace stemma {
+
+/// A module tree made from the operators alone, with what was learnt about them on the way.
+struct rebuilt_tree {
+    module_tree modules;  ///< of unknown classes where nothing tells them
+    evidence_facts facts; ///< scopes, hierarchies, and their modules in `modules`
+};
+
+namespace detail {
+
+/// Gives the modules of scopes, and their callers, the numbers that `number(m)` returns.
+template <class Number>
+void renumber(scope_modules& scopes, Number number) {
+    const auto change = [&](scope_module& bound) {
+        bound.module = bound.module == no_id ? no_id : number(bound.module);
+        bound.caller = bound.caller == no_id ? no_id : number(bound.caller);
+    };
+    for (auto& bound : scopes.of_scope) {
+        change(bound);
+    }
+    for (auto& [v, bound] : scopes.of_operator) {
+        change(bound);
+    }
+}
+
+/// Adds the members of sequences that only operators speak of. `module_at` has the numbers of
+/// modules in the builder, by rank. Returns: whether there were any.
+template <class Ops>
+[[nodiscard]] bool add_missing_members(const Ops& ops, rebuilt_tree& tree,
+                                       std::span<const id> module_at, module_tree_builder& builder,
+                                       thread_limit threads) {
+    evidence_context<Ops, module_tree> context(ops, tree.modules, std::move(tree.facts), threads);
+    const auto missing = parameter_regions::find_missing_members(context);
+    tree.facts = std::move(context).release();
+    for (const auto& [sequence, number] : missing) {
+        builder.child(module_at[sequence], std::to_string(number));
+    }
+    return !missing.empty();
+}
+
+} // namespace detail
+
+/// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
+/// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
+/// numbers of calls where scopes do.
+/// Requires: several threads may read `ops` at once, if so many are given; `named` was collected of
+///   the same operators.
+/// Complexity: O(operators + parameters + depth * scopes) expected.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, named_modules named,
+                                        thread_limit threads = {}) {
+    auto& builder = named.builder;
+    rebuilt_tree result;
+    result.modules = std::move(named.modules);
+    result.facts.scopes = std::move(named.scopes);
+    result.facts.hierarchies = std::move(named.hierarchies);
+    const auto& scopes = *result.facts.scopes;
+    const auto merged = find_merged_parameters(ops, scopes, result.modules);
+    const auto owners_by_rank = [&] {
+        std::vector<id> ranks(named.owner.size(), no_id);
+        for (id p = 0; p < ranks.size(); ++p) {
+            if (named.owner[p] != no_id && !merged[p]) {
+                ranks[p] = builder.rank_of(named.owner[p]);
+            }
+        }
+        for (const auto& [p, m] : named.folded) {
+            const auto rank = builder.rank_of(m);
+            ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
+        }
+        parameter_owners owners;
+        owners.reserve(ranks.size());
+        for (const auto& rank : ranks) {
+            owners.add({&rank, rank == no_id ? 0U : 1U});
+        }
+        return owners;
+    };
+    auto bound_scopes =
+        grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
+    std::vector<id> first_use(builder.size(), no_id);
+    for (id s = 0; s < scopes.scopes.size(); ++s) {
+        const auto m = bound_scopes.of_scope[s].module;
+        const auto& scope = scopes.scopes[s];
+        if (m != no_id && scope.operators > 0) {
+            first_use[m] = std::min(first_use[m], scope.first_operator);
+        }
+    }
+    for (auto m = static_cast<id>(builder.size()); m-- > 1;) {
+        auto& above = first_use[builder.parent(m)];
+        above = std::min(above, first_use[m]);
+    }
+    result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
+    result.facts.owners = owners_by_rank();
+    detail::renumber(bound_scopes, [&](id m) { return builder.rank_of(m); });
+    result.facts.bound = std::move(bound_scopes);
+    std::vector<id> module_at(builder.size()); // by rank
+    for (id m = 0; m < module_at.size(); ++m) {
+        module_at[builder.rank_of(m)] = m;
+    }
+    if (detail::add_missing_members(ops, result, module_at, builder, threads)) {
+        first_use.resize(builder.size(), no_id);
+        result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
+        result.facts.owners = owners_by_rank();
+        detail::renumber(*result.facts.bound,
+                         [&](id rank) { return builder.rank_of(module_at[rank]); });
+    }
+    return result;
+}
+
+/// As above, of operators of which nothing was collected yet; the root is called `root_name`.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+                                        thread_limit threads = {}) {
+    return rebuild_tree(ops, collect_named_modules(ops, root_name, threads), threads);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class... Others>
+    requires(!operator_view<Ops>)
+rebuilt_tree rebuild_tree(const Ops&, const Others&...) {
+    static_assert(explain_operator_view<Ops>());
+    return {};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_REBUILD_TREE_HPP
+
 // <stemma/evidence/scope_names.hpp>
 #ifndef STEMMA_EVIDENCE_SCOPE_NAMES_HPP
 #define STEMMA_EVIDENCE_SCOPE_NAMES_HPP
@@ -12973,1040 +16818,618 @@ struct scope_names {
 
 #endif // STEMMA_EVIDENCE_SCOPE_NAMES_HPP
 
-// <stemma/policy/evidence.hpp>
-#ifndef STEMMA_POLICY_EVIDENCE_HPP
-#define STEMMA_POLICY_EVIDENCE_HPP
+// <stemma/fold/acyclic_parts.hpp>
+#ifndef STEMMA_FOLD_ACYCLIC_PARTS_HPP
+#define STEMMA_FOLD_ACYCLIC_PARTS_HPP
 
 namespace stemma {
 
-namespace detail {
+/// The edges between some vertices of a graph, each vertex by its place among them.
+struct induced_edges {
+    std::vector<id> first;   ///< by place, and one more: where its readers begin
+    std::vector<id> readers; ///< places, those of one vertex together, once for each edge
 
-struct take_claim {
-    void operator()(const claim&) const {}
+    /// Returns: places of the readers of the vertex at `place`; parallel edges are repeated.
+    [[nodiscard]] std::span<const id> of(id place) const noexcept {
+        return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
+    }
+
+    /// Returns: how many vertices there are.
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
 };
 
-template <class P, class Ops, class Modules>
-concept has_prepare = requires(const P& p, evidence_context<Ops, Modules>& context) {
-    p.prepare(context);
-};
-
-template <class P, class Ops, class Modules>
-using prepared_t =
-    decltype(std::declval<const P&>().prepare(std::declval<evidence_context<Ops, Modules>&>()));
-
-template <class P, class Ops, class Modules>
-concept has_for_each_claim = has_prepare<P, Ops, Modules> &&
-    requires(const prepared_t<P, Ops, Modules>& claims, operator_t<Ops> v) {
-    claims.for_each_claim(v, take_claim{});
-};
-
-} // namespace detail
-
-/// A source of claims about operators.
+/// Finds the edges between some of the vertices.
 ///
-/// `prepare(context)` reads whatever the source needs once, and returns an object whose
-/// `for_each_claim(v, f)` calls `f(claim)` for what is known of `v`: not at all, once, or once for
-/// each alternative.
-///
-/// Requires: modules in claims are ranks in `context.index()`; the same claims at every call; all
-///   claims of one source name the same provenance.
-/// Complexity: `prepare` linear in operators and modules; `for_each_claim` constant.
-template <class P, class Ops, class Modules>
-concept evidence_policy = policy_for<P, evidence_category> &&
-    detail::has_prepare<P, Ops, Modules> && detail::has_for_each_claim<P, Ops, Modules>;
-
-/// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` beside a refused policy.
-template <class P, class Ops, class Modules>
-consteval bool explain_evidence_policy() {
-    static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
-    static_assert(policy_for<P, evidence_category>,
-                  "evidence policy: add `using policy_category = stemma::evidence_category;`");
-    static_assert(
-        detail::has_prepare<P, Ops, Modules>,
-        "evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`");
-    if constexpr (detail::has_prepare<P, Ops, Modules>) {
-        static_assert(detail::has_for_each_claim<P, Ops, Modules>,
-                      "evidence policy: what prepare() returns needs "
-                      "`void for_each_claim(vertex, Function) const`");
+/// `place` is by vertex index and says `no_id` for all; so it does afterwards.
+/// Complexity: O(members and their edges).
+template <operator_graph_like Graph>
+[[nodiscard]] induced_edges find_induced_edges(const Graph& graph,
+                                               std::span<const vertex_t<Graph>> members,
+                                               std::vector<id>& place) {
+    induced_edges result;
+    result.first.reserve(members.size() + 1);
+    result.readers.reserve(members.size());
+    for (id i = 0; i < members.size(); ++i) {
+        place[index_of(graph, members[i])] = i;
     }
-    return evidence_policy<P, Ops, Modules>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_EVIDENCE_HPP
-
-// <stemma/policy/resolution.hpp>
-#ifndef STEMMA_POLICY_RESOLUTION_HPP
-#define STEMMA_POLICY_RESOLUTION_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P>
-concept has_resolve = requires(const P& p, const tree_index& modules,
-                               std::span<const claim> claims) {
-    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
-};
-
-} // namespace detail
-
-/// Makes one attribution of what the sources claim about one operator.
-///
-/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
-///
-/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
-///   for the same claims, and has `module == no_id` when none is believed.
-/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
-template <class P>
-concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
-
-/// Believes the most trusted source, and raises the confidence where an independent one agrees.
-///
-/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
-/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
-/// of one source are alternatives: the one that fits the rest counts, and where none does, the
-/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
-/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
-/// above. Whatever disagrees makes a conflict.
-struct by_trust {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "trust";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        std::span<const claim> leading;
-        for_each_source(claims, [&](std::span<const claim> group) {
-            if (believed(group) &&
-                (leading.empty() || group.front().source < leading.front().source)) {
-                leading = group;
-            }
-        });
-        if (leading.empty()) {
-            return {};
-        }
-        auto result = settle(modules, leading, claims);
-        if (!leading.front().exact) {
-            refine(modules, claims, leading.front(), result);
-        }
-        auto module = result.module;
-        for_each_source(claims, [&](std::span<const claim> group) {
-            if (group.front().source == result.source || !believed(group)) {
-                return;
-            }
-            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
-                return agrees(modules, c, result.module);
-            });
-            if (agreeing == group.end()) {
-                result.conflict = true;
-                for (const auto& other : group) {
-                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
-                }
-            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
-                module = agreeing->module;
-            } else if (agreeing->module == result.module) {
-                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
-            }
-        });
-        if (module != result.module || leading.front().doubtful) {
-            result.module = module;
-            result.confidence = std::min(result.confidence, 0.7F);
-        }
-        return result;
-    }
-
-    /// Returns: whether a claim can be true when the deepest module is `module`.
-    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
-        return c.module == module || (!c.exact && modules.are_related(c.module, module));
-    }
-
-private:
-    template <class Function>
-    static void for_each_source(std::span<const claim> claims, Function f) {
-        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
-            while (last < claims.size() && claims[last].source == claims[first].source) {
-                ++last;
-            }
-            f(claims.subspan(first, last - first));
-        }
-    }
-
-    [[nodiscard]] bool believed(std::span<const claim> group) const {
-        return std::any_of(group.begin(), group.end(),
-                           [&](const claim& c) { return c.confidence >= min_confidence; });
-    }
-
-    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
-    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
-    static void refine(const tree_index& modules, std::span<const claim> claims,
-                       const claim& leading, attribution& result) {
-        for (const auto& c : claims) {
-            const bool aligned = c.source == provenance::torchscript ||
-                                 c.source == provenance::trace || c.source == provenance::fx;
-            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
-            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
-                result.module = c.module;
-                result.call = c.call;
-                result.source = c.source;
-                result.confidence = c.confidence;
-                return;
+    for (const auto& v : members) {
+        result.first.push_back(static_cast<id>(result.readers.size()));
+        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+            if (const auto to = place[index_of(graph, target(*it, graph))]; to != no_id) {
+                result.readers.push_back(to);
             }
         }
     }
-
-    /// Picks among the alternatives of the leading source.
-    [[nodiscard]] static attribution settle(const tree_index& modules,
-                                            std::span<const claim> leading,
-                                            std::span<const claim> claims) {
-        const auto as_attribution = [](const claim& c) {
-            return attribution{c.module, c.call, c.confidence, c.source, false};
-        };
-        if (leading.size() == 1) {
-            return as_attribution(leading.front());
-        }
-        // Where they are doubtful it was made of all of them.
-        for (const auto& alternative :
-             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
-            for (const auto& other : claims) {
-                if (other.source != alternative.source &&
-                    agrees(modules, other, alternative.module)) {
-                    return as_attribution(alternative);
-                }
-            }
-        }
-        const auto surest =
-            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
-                return a.confidence < b.confidence;
-            });
-        auto result = as_attribution(*surest);
-        for (const auto& alternative : leading) {
-            if (alternative.confidence < surest->confidence) {
-                continue;
-            }
-            result.call = alternative.module == result.module ? result.call : no_id;
-            result.module = modules.lca(result.module, alternative.module);
-        }
-        return result;
+    result.first.push_back(static_cast<id>(result.readers.size()));
+    for (const auto& v : members) {
+        place[index_of(graph, v)] = no_id;
     }
-};
-
-/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
-struct cautious {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "cautious";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        auto result = by_trust{min_confidence}.resolve(modules, claims);
-        if (result.conflict) {
-            for (const auto& c : claims) {
-                result.module = modules.lca(result.module, c.module);
-            }
-            result.call = no_id;
-            result.confidence = std::min(result.confidence, 0.5F);
-        }
-        return result;
-    }
-};
-
-/// Believes the claim that is surest of itself, and the more trusted source among equally sure
-/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
-/// their common ancestor; whatever disagrees makes a conflict.
-struct by_confidence {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "confidence";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        const auto surest =
-            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
-                return a.confidence != b.confidence ? a.confidence < b.confidence
-                                                    : a.source > b.source;
-            });
-        if (surest == claims.end() || surest->confidence < min_confidence) {
-            return {};
-        }
-        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
-        for (const auto& c : claims) {
-            const bool is_equal =
-                c.source == surest->source && !(c.confidence < surest->confidence);
-            if (is_equal && c.module != result.module) {
-                result.module = modules.lca(result.module, c.module);
-                result.call = no_id;
-            }
-        }
-        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
-            return c.source != surest->source && c.confidence >= min_confidence &&
-                   !by_trust::agrees(modules, c, result.module);
-        });
-        return result;
-    }
-};
-
-/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
-/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
-/// not.
-///
-/// Each module that is claimed has as much weight as the sources have that agree with it, less that
-/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
-/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
-/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
-struct by_weight {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "default";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
-        if (!trusted.conflict || has_doubt(claims)) {
-            return trusted;
-        }
-        auto best = trusted;
-        auto most = weight_of(modules, claims, trusted.module);
-        for (const auto& c : claims) {
-            const auto weight = weight_of(modules, claims, c.module);
-            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
-                best = {c.module, c.call, c.confidence, c.source, true};
-                most = weight;
-            }
-        }
-        if (best.module != trusted.module) {
-            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
-        }
-        return best;
-    }
-
-private:
-    static constexpr float margin = 0.01F;
-
-    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
-        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
-    }
-
-    [[nodiscard]] static float odds(float confidence) {
-        constexpr float sure = 0.995F;
-        confidence = std::clamp(confidence, 1 - sure, sure);
-        return std::log(confidence / (1 - confidence));
-    }
-
-    /// Returns: how much speaks for a module, of each source the best of its alternatives.
-    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
-                                  id module) const {
-        float sum = 0;
-        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
-            float most = -std::numeric_limits<float>::infinity();
-            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
-                const auto weight = odds(claims[last].confidence);
-                most = std::max(most, by_trust::agrees(modules, claims[last], module)
-                                          ? weight
-                                          : -std::max(weight, 0.0F));
-            }
-            sum += most;
-        }
-        return sum;
-    }
-};
-
-/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_resolution_policy() {
-    static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
-    static_assert(policy_for<P, resolution_category>,
-                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
-    static_assert(detail::has_resolve<P>,
-                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
-                  "std::span<const stemma::claim>) const`");
-    return resolution_policy<P>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_RESOLUTION_HPP
-
-// <stemma/algorithm/attribute.hpp>
-#ifndef STEMMA_ALGORITHM_ATTRIBUTE_HPP
-#define STEMMA_ALGORITHM_ATTRIBUTE_HPP
-
-namespace stemma {
-
-/// Some operators, by vertex index, with a list of things each.
-template <class T>
-class per_operator_lists {
-public:
-    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
-    /// before `of`, which finds the list that was added first.
-    void add(id v, std::span<const T> items) {
-        entries_.push_back({v, items_.size(), items.size()});
-        items_.insert(items_.end(), items.begin(), items.end());
-    }
-
-    /// Adds all lists of another one. Complexity: O(what it holds).
-    void append(const per_operator_lists& other) {
-        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
-    }
-
-    /// Returns: how many lists were added.
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-
-    /// Returns: the list of vertex index `v`; empty when it has none.
-    /// Complexity: O(log size), if lists were added by rising vertex index.
-    [[nodiscard]] std::span<const T> of(id v) const noexcept {
-        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
-                                         [](const entry& e, id wanted) { return e.v < wanted; });
-        return it == entries_.end() || it->v != v ? std::span<const T>{}
-                                                  : std::span(items_).subspan(it->first, it->count);
-    }
-
-    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
-    template <class Function>
-    void for_each(Function f) const {
-        for (const auto& e : entries_) {
-            f(e.v, std::span(items_).subspan(e.first, e.count));
-        }
-    }
-
-    /// Makes `of` work after lists were added in any order.
-    void sort() {
-        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
-        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
-            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
-        }
-    }
-
-private:
-    struct entry {
-        id v = no_id;
-        std::size_t first = 0;
-        std::size_t count = 0;
-    };
-
-    std::vector<entry> entries_;
-    std::vector<T> items_;
-};
-
-/// What the evidence says of all operators.
-struct evidence_result {
-    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
-    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
-    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
-                                         ///< decided between them
-    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
-    std::size_t dropped = 0;             ///< operators with claims that were not believed
-};
-
-/// The sources that need nothing but the model itself.
-using name_sources =
-    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
-                     parameter_names, parameter_regions, leftovers, class_tags>;
-
-namespace detail {
-
-/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
-template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
-void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
-               Iterator last, const Resolution& resolution, std::span<attribution> of,
-               evidence_result& result) {
-    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
-    std::vector<claim> claims;
-    attribution resolved;
-    std::vector<id> modules;
-    for (; it != last; ++it) {
-        auto end = claims.begin();
-        bool as_before = true;
-        bool is_called = false;
-        sources.for_each_claim(*it, [&](const claim& made) {
-            if (made.module >= tree.size() ||
-                (made.caller != no_id && made.caller >= tree.size())) {
-                STEMMA_THROW(error(error_code::refused, "", "evidence",
-                                   "a source claims a module that is not in the tree"));
-            }
-            is_called |= made.caller != no_id;
-            if (end == claims.end()) {
-                claims.push_back(made);
-                end = claims.end();
-                as_before = false;
-                return;
-            }
-            if (!as_before || *end != made) {
-                *end = made;
-                as_before = false;
-            }
-            ++end;
-        });
-        if (end == claims.begin()) {
-            continue;
-        }
-        if (!as_before || end != claims.end()) {
-            claims.erase(end, claims.end());
-            resolved = resolution.resolve(tree, claims);
-            if (resolved.module != no_id && resolved.module >= tree.size()) {
-                detail::refuse_answer(resolution, "resolution",
-                                      "names a module that is not in the tree");
-            }
-        }
-        const auto v = static_cast<id>(index_of(graph, *it));
-        of[v] = resolved;
-        if (resolved.module == no_id) {
-            ++result.dropped;
-        }
-        if (resolved.conflict) {
-            result.conflicts.add(v, claims);
-        }
-        if (claims.size() > 1 && claims.front().source == claims.back().source) {
-            modules.clear();
-            for (const auto& one : claims) {
-                modules.push_back(one.module);
-            }
-            result.alternatives.add(v, modules);
-        }
-        if (!is_called) {
-            continue;
-        }
-        for (const auto& one : claims) {
-            if (one.caller != no_id && one.module == resolved.module &&
-                one.source == resolved.source) {
-                result.callers.add(v, {&one.caller, 1});
-            }
-        }
-    }
-}
-
-} // namespace detail
-
-/// Asks the sources about every operator and resolves what they claim, by as many threads as are
-/// given.
-/// Requires: the context allows so many.
-/// Complexity: that of the sources and the resolution policy.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_weight>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence, const Resolution& resolution,
-                                        thread_limit threads) {
-    const auto& graph = context.ops().graph();
-    const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto sources = detail::prepare_source(evidence, context);
-    std::vector<attribution> of(size);
-    // Operators do not take equally long, so there are more parts than threads.
-    const auto workers = threads.parts_of_operators(size);
-    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
-    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
-        const auto [first, last] = vertex_range(graph, parts.size(), part);
-        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
-                          parts[part]);
-    });
-    auto result = std::move(parts.front());
-    for (std::size_t part = 1; part < parts.size(); ++part) {
-        result.conflicts.append(parts[part].conflicts);
-        result.alternatives.append(parts[part].alternatives);
-        result.callers.append(parts[part].callers);
-        result.dropped += parts[part].dropped;
-    }
-    result.of = std::move(of);
-    result.conflicts.sort();
-    result.alternatives.sort();
-    result.callers.sort();
     return result;
 }
 
-/// The same, by as many threads as the context allows.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_weight>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
-    return attribute(context, evidence, resolution, context.threads());
-}
+namespace detail {
 
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_ATTRIBUTE_HPP
-
-// <stemma/detail/sparse_ids.hpp>
-#ifndef STEMMA_DETAIL_SPARSE_IDS_HPP
-#define STEMMA_DETAIL_SPARSE_IDS_HPP
-
-namespace stemma::detail {
-
-/// A set of ids, which are few of many, or close together: bits, by the page that they are on.
-class sparse_ids {
+/// Divides groups of places. Groups are contracted to one node each; where that graph has a cycle,
+/// the groups on it are scheduled, and what runs in one go is a part.
+class part_divider {
 public:
-    sparse_ids() = default;
-    sparse_ids(const sparse_ids&) = delete;
-    sparse_ids& operator=(const sparse_ids&) = delete;
-
-    /// Returns: whether it was missing. Complexity: constant on average.
-    bool insert(id member) {
-        if (member / page_size != number_) {
-            turn_to(member / page_size);
+    part_divider(const induced_edges& edges, std::span<const id> group)
+        : edges_(edges), unit_(group.begin(), group.end()), part_(group.size(), no_id) {
+        id units = 0;
+        for (auto g : group) {
+            units = g == no_id ? units : std::max(units, g + 1);
         }
-        auto& bits = page_[member % page_size / 64];
-        const auto bit = std::uint64_t{1} << member % 64;
-        if ((bits & bit) != 0) {
-            return false;
+        groups_ = units;
+        for (auto& unit : unit_) {
+            unit = unit == no_id ? units++ : unit;
         }
-        bits |= bit;
-        return true;
-    }
-
-private:
-    static constexpr id page_size = 512; // as many bits as a line of the cache holds
-
-    void turn_to(id number) {
-        // All that the table looks at is the number.
-        const auto fresh = static_cast<id>(pages_.size());
-        const auto at = index_.insert(std::uint64_t{number} << 32U, fresh, [](id) { return true; });
-        if (at == fresh) {
-            pages_.emplace_back();
-        }
-        page_ = pages_[at].data();
-        number_ = number;
-    }
-
-    flat_index index_; // of pages, by number
-    std::vector<std::array<std::uint64_t, page_size / 64>> pages_;
-    id number_ = no_id;             // of the page that was asked for last
-    std::uint64_t* page_ = nullptr; // the bits on it
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_SPARSE_IDS_HPP
-
-// <stemma/algorithm/boundary.hpp>
-#ifndef STEMMA_ALGORITHM_BOUNDARY_HPP
-#define STEMMA_ALGORITHM_BOUNDARY_HPP
-
-namespace stemma {
-
-namespace detail {
-
-// Boost's own graphs know their properties as a list, and fail hard when asked for another one.
-template <class Graph>
-concept lacks_value_property = requires {
-    typename Graph::edge_property_type;
-    requires !boost::lookup_one_property<typename Graph::edge_property_type, value_index_t>::found;
-};
-
-} // namespace detail
-
-/// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
-/// make one value.
-template <class Graph>
-concept carries_values =
-    !detail::lacks_value_property<Graph> && requires(const Graph& graph, edge_t<Graph> e) {
-    { get(value_index, graph, e) } -> std::convertible_to<id>;
-};
-
-/// Returns: what flows along an edge.
-template <operator_graph_like Graph>
-[[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
-    if constexpr (carries_values<Graph>) {
-        return get(value_index, graph, e);
-    } else {
-        return static_cast<id>(index_of(graph, source(e, graph)));
-    }
-}
-
-/// A part of the vertices of a graph, by vertex index.
-///
-/// `inside` are those of the set. `apart` are those that do not count on either side, because every
-/// reader gets a copy of them: constants, say.
-struct vertex_set {
-    std::vector<bool> inside; ///< by vertex index
-    std::vector<bool> apart;  ///< by vertex index
-
-    /// Without members.
-    explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
-
-    /// Whether `v` counts as one of the set.
-    [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
-
-    /// Whether `v` counts as one of the others; those apart are neither.
-    [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
-};
-
-/// What crosses the border of a set: one edge for each value.
-template <operator_graph_like Graph>
-struct boundary_result {
-    std::vector<edge_t<Graph>> inputs;  ///< into the set, in the order of readers
-    std::vector<edge_t<Graph>> outputs; ///< out of it, in the order of producers
-};
-
-/// Finds the values that cross the border of a set.
-///
-/// Readers and producers are taken in the order of `members`, which are the vertices of the set.
-/// Complexity: O(edges at the members), and a look-up for each edge that crosses.
-template <operator_graph_like Graph>
-[[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
-                                                   std::span<const vertex_t<Graph>> members) {
-    // `edges` are those of a member, `beyond` is the end of one that is not the member.
-    const auto cross = [&](auto edges, auto beyond) {
-        std::vector<edge_t<Graph>> kept;
-        detail::sparse_ids met; // values
-        for (const auto& v : members) {
-            if (set.apart[index_of(graph, v)]) {
-                continue;
-            }
-            for (auto [it, last] = edges(v); it != last; ++it) {
-                const auto value = value_on(graph, *it);
-                if (set.is_outside(index_of(graph, beyond(*it))) && met.insert(value)) {
-                    kept.push_back(*it);
-                }
-            }
-        }
-        return kept;
-    };
-    return {cross([&](const auto& v) { return in_edges(v, graph); },
-                  [&](const auto& e) { return source(e, graph); }),
-            cross([&](const auto& v) { return out_edges(v, graph); },
-                  [&](const auto& e) { return target(e, graph); })};
-}
-
-/// Part of a topological order: from the first to the last member of a set of vertices. What lies
-/// outside of it is on no way between members.
-template <operator_graph_like Graph>
-class order_stretch {
-public:
-    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where;
-    /// an empty one says that it is in the order of indices. Complexity: O(members).
-    order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
-                  std::span<const id> rank, std::span<const vertex_t<Graph>> members)
-        : rank_(rank) {
-        std::size_t end = 0;
-        first_ = members.empty() ? 0 : order.size();
-        for (const auto& v : members) {
-            const auto at = rank_of(index_of(graph, v));
-            first_ = std::min(first_, at);
-            end = std::max(end, at + 1);
-        }
-        vertices_ = order.subspan(first_, end - first_);
-    }
-
-    /// From the place `first` up to `end`; the rest is as above. Complexity: O(1).
-    order_stretch(std::span<const vertex_t<Graph>> order, std::span<const id> rank,
-                  std::size_t first, std::size_t end)
-        : vertices_(order.subspan(first, end - first)), rank_(rank), first_(first) {}
-
-    /// Returns: the stretch, producers first; valid as long as the order it was made of.
-    [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
-
-    /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
-    [[nodiscard]] std::size_t place(std::size_t v) const {
-        return rank_of(v) - first_; // those before the first one wrap around
-    }
-
-private:
-    [[nodiscard]] std::size_t rank_of(std::size_t v) const { return rank_.empty() ? v : rank_[v]; }
-
-    std::span<const vertex_t<Graph>> vertices_;
-    std::span<const id> rank_;
-    std::size_t first_ = 0;
-};
-
-namespace detail {
-
-/// As below, where the path holds `name(vertex)` of each vertex. `led_by` is room for a number by
-/// place: where a way from a member comes from, of a member its own place.
-template <operator_graph_like Graph, class Name>
-[[nodiscard]] auto find_reentry(const Graph& graph, const vertex_set& set,
-                                const order_stretch<Graph>& stretch, std::vector<id>& led_by,
-                                Name name) {
-    const auto all = stretch.vertices();
-    const auto place_of = [&](vertex_t<Graph> v) { return stretch.place(index_of(graph, v)); };
-    led_by.resize(all.size());
-    auto back = all.size(); // the first member with such a way through others
-    for (std::size_t at = 0; at < back; ++at) {
-        const auto v = index_of(graph, all[at]);
-        if (set.inside[v] || set.apart[v]) {
-            led_by[at] = set.apart[v] ? no_id : static_cast<id>(at);
-            continue;
-        }
-        id led = no_id;
-        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto from = place_of(source(*it, graph));
-            if (from < at && led_by[from] != no_id) {
-                led = static_cast<id>(from);
-                break;
-            }
-        }
-        led_by[at] = led;
-        if (led == no_id) {
-            continue;
-        }
-        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
-            if (set.is_inside(index_of(graph, target(*it, graph)))) {
-                back = std::min(back, place_of(target(*it, graph)));
-            }
-        }
-    }
-    std::vector<decltype(name(all[back]))> path;
-    if (back == all.size()) {
-        return path;
-    }
-    path.push_back(name(all[back]));
-    for (auto [it, last] = in_edges(all[back], graph); it != last && path.size() == 1; ++it) {
-        auto from = place_of(source(*it, graph));
-        if (from >= back || led_by[from] == no_id || led_by[from] == from) {
-            continue;
-        }
-        for (; led_by[from] != from; from = led_by[from]) {
-            path.push_back(name(all[from]));
-        }
-        path.push_back(name(all[from]));
-    }
-    std::reverse(path.begin(), path.end());
-    return path;
-}
-
-} // namespace detail
-
-/// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
-/// and the one it comes back to. Empty when there is none, that is, when the set is convex.
-///
-/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
-                                                        const order_stretch<Graph>& stretch) {
-    std::vector<id> led_by;
-    return detail::find_reentry(graph, set, stretch, led_by,
-                                [](const vertex_t<Graph>& v) { return v; });
-}
-
-/// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
-/// at most.
-///
-/// `stretch` covers all members of the set.
-/// Returns: by place in the stretch the run, `no_id` for what is not inside.
-/// Complexity: O(vertices + edges) of the stretch.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
-                                          const order_stretch<Graph>& stretch) {
-    const auto all = stretch.vertices();
-    std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
-        if (set.apart[v]) {
-            continue;
-        }
-        const id inside = set.inside[v] ? 1 : 0;
-        id least = 0; // of one outside: the first run it may feed
-        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto from = stretch.place(index_of(graph, source(*it, graph)));
-            if (from < at) {
-                least = std::max(least, (run[from] + 1 - inside) / 2);
-            }
-        }
-        run[at] = 2 * least + inside;
-    }
-    for (auto& r : run) {
-        r = r % 2 == 0 ? no_id : r / 2;
-    }
-    return run;
-}
-
-namespace detail {
-
-/// Calls `f(from, to)` for every edge between two parts, readers in the order of the graph.
-template <operator_graph_like Graph, class Function>
-void for_each_between(const Graph& graph, std::span<const id> part, Function f) {
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = part[index_of(graph, *it)];
-        if (to == no_id) {
-            continue;
-        }
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = part[index_of(graph, source(*in, graph))];
-            if (from != to && from != no_id) {
-                f(from, to);
-            }
-        }
-    }
-}
-
-} // namespace detail
-
-/// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
-/// where any vertex of one reads from the other.
-///
-/// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
-/// Complexity: O(V + E + parts), and O(n log n) of the edges of the result.
-template <operator_graph_like Graph>
-[[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
-                                            std::size_t part_count) {
-    const grouped_ids producers(part_count, [&](auto take) {
-        detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
-    });
-    std::vector<std::pair<id, id>> pairs;
-    std::vector<id> read_by(part_count, no_id); // by part: the last that reads from it
-    for (id to = 0; to < part_count; ++to) {
-        const auto first = static_cast<std::ptrdiff_t>(pairs.size());
-        for (auto from : producers[to]) {
-            if (read_by[from] != to) {
-                read_by[from] = to;
-                pairs.emplace_back(to, from);
-            }
-        }
-        std::sort(pairs.begin() + first, pairs.end());
-    }
-    return {part_count, [&](auto take) {
-                for (const auto& [to, from] : pairs) {
-                    take({from, to, no_id, no_id, no_id});
-                }
-            }};
-}
-
-/// The values that cross the border of every module of a tree, ascending by vertex that makes them.
-struct module_boundaries {
-    grouped_ids inputs;  ///< by module: made outside of it and read in it
-    grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
-};
-
-/// Finds what crosses the border of all modules at once, each with all that lies below it.
-///
-/// `module` is by vertex index. A value that a vertex makes is an output of every module that holds
-/// the vertex and not all of its readers; an input of every module that holds a reader of it and
-/// not the vertex. `leaves(value)` says whether a value also leaves the graph as a whole. `apart`
-/// is as in `vertex_set`. Complexity: O(V + E + length of the result).
-template <operator_graph_like Graph, class Leaving>
-[[nodiscard]] module_boundaries
-find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<const id> module,
-                       const std::vector<bool>& apart, Leaving leaving) {
-    std::vector<std::pair<id, id>> in; // module, value
-    std::vector<std::pair<id, id>> out;
-    std::vector<id> last_in(modules.size(), no_id);
-    std::vector<std::pair<id, id>> made; // value, reader's module
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
-        if (apart[v]) {
-            continue;
-        }
-        made.clear();
-        for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
-            const auto reader = index_of(graph, target(*edge, graph));
-            if (!apart[reader]) {
-                made.emplace_back(value_on(graph, *edge), module[reader]);
-            }
-        }
-        const auto& leaves = leaving(*it);
-        for (auto value : leaves) {
-            made.emplace_back(value, no_id);
-        }
-        std::sort(made.begin(), made.end());
-        for (std::size_t i = 0, end = 0; i < made.size(); i = end) {
-            const auto value = made[i].first;
-            auto highest = module[v]; // the deepest module that holds the vertex and all readers
-            bool leaves_all = false;
-            for (; end < made.size() && made[end].first == value; ++end) {
-                const auto reader = made[end].second;
-                if (reader == no_id) {
-                    leaves_all = true;
-                    continue;
-                }
-                highest = modules.lca(highest, reader);
-                const auto meet = modules.lca(module[v], reader);
-                for (auto m = reader; m != meet && last_in[m] != value; m = modules.parent(m)) {
-                    last_in[m] = value;
-                    in.emplace_back(m, value);
-                }
-            }
-            for (auto m = module[v]; m != no_id && (leaves_all || m != highest);
-                 m = modules.parent(m)) {
-                out.emplace_back(m, value);
-            }
-        }
-    }
-    const auto by_module = [&](const std::vector<std::pair<id, id>>& pairs) {
-        return grouped_ids(modules.size(), [&](auto take) {
-            for (const auto& [m, value] : pairs) {
-                take(m, value);
+        places_ = grouped_ids(units, [&](auto take) {
+            for (id i = 0; i < unit_.size(); ++i) {
+                take(unit_[i], i);
             }
         });
-    };
-    return {by_module(in), by_module(out)};
+    }
+
+    [[nodiscard]] std::vector<id> divide() && {
+        knot_ = find_strong_components(between_units());
+        const auto units = static_cast<id>(knot_.size());
+        const grouped_ids members(units, [&](auto take) {
+            for (id u = 0; u < units; ++u) {
+                take(knot_[u], u);
+            }
+        });
+        for (id knot = 0; knot < units; ++knot) {
+            divide(members[knot], knot);
+        }
+        return std::move(part_);
+    }
+
+private:
+    [[nodiscard]] bool is_group(id unit) const noexcept { return unit < groups_; }
+
+    [[nodiscard]] operator_graph between_units() const {
+        std::vector<operator_edge> between;
+        for (id i = 0; i < unit_.size(); ++i) {
+            for (auto to : edges_.of(i)) {
+                if (unit_[to] != unit_[i]) {
+                    between.push_back({unit_[i], unit_[to]});
+                }
+            }
+        }
+        return {places_.size(), between};
+    }
+
+    /// `knot` are units that reach each other; mostly there is one.
+    void divide(std::span<const id> knot, id number) {
+        if (knot.size() > 1) {
+            schedule(knot, number);
+        } else if (knot.size() == 1 && is_group(knot.front()) && !places_[knot.front()].empty()) {
+            for (auto place : places_[knot.front()]) {
+                part_[place] = parts_;
+            }
+            ++parts_;
+        }
+    }
+
+    /// Runs the units of a knot: first whatever can run to its end, else the group that can start
+    /// first, as far as it comes.
+    void schedule(std::span<const id> knot, id number) {
+        std::vector<id> all;
+        for (auto unit : knot) {
+            all.insert(all.end(), places_[unit].begin(), places_[unit].end());
+        }
+        std::sort(all.begin(), all.end());
+        waiting_.resize(unit_.size(), 0);
+        pending_.resize(knot_.size(), 0); // by unit, as `knot_` is
+        ready_.resize(knot_.size());
+        for (auto place : all) {
+            for (auto to : edges_.of(place)) {
+                if (knot_[unit_[to]] == number) {
+                    ++waiting_[to];
+                    pending_[unit_[to]] += unit_[to] == unit_[place] ? 0U : 1U;
+                }
+            }
+        }
+        for (auto place : all) {
+            if (waiting_[place] == 0) {
+                make_ready(place);
+            }
+        }
+        while (true) {
+            const auto unit = next_unit();
+            if (unit == no_id) {
+                break;
+            }
+            run(unit, number);
+        }
+    }
+
+    void make_ready(id place) {
+        const auto unit = unit_[place];
+        ready_[unit].push_back(place);
+        pending_[unit] == 0 ? complete_.push_back(unit) : startable_.emplace(place, unit);
+    }
+
+    [[nodiscard]] id next_unit() {
+        while (!complete_.empty()) {
+            const auto unit = complete_.front();
+            complete_.pop_front();
+            if (!ready_[unit].empty()) {
+                return unit;
+            }
+        }
+        while (!startable_.empty()) {
+            const auto unit = startable_.top().second;
+            startable_.pop();
+            if (!ready_[unit].empty()) {
+                return unit;
+            }
+        }
+        return no_id;
+    }
+
+    void run(id unit, id number) {
+        auto& ready = ready_[unit];
+        while (!ready.empty()) {
+            const auto place = ready.back();
+            ready.pop_back();
+            if (is_group(unit)) {
+                part_[place] = parts_;
+            }
+            for (auto to : edges_.of(place)) {
+                if (knot_[unit_[to]] != number) {
+                    continue;
+                }
+                if (unit_[to] != unit && --pending_[unit_[to]] == 0 && !ready_[unit_[to]].empty()) {
+                    complete_.push_back(unit_[to]);
+                }
+                if (--waiting_[to] == 0) {
+                    make_ready(to);
+                }
+            }
+        }
+        parts_ += is_group(unit) ? 1U : 0U;
+    }
+
+    const induced_edges& edges_;
+    std::vector<id> unit_; // by place: its group, or a number of its own
+    std::vector<id> part_; // by place
+    grouped_ids places_;   // by unit
+    std::vector<id> knot_; // by unit: the number of those that it reaches and that reach it
+    id groups_ = 0;
+    id parts_ = 0;
+    std::vector<id> waiting_; // by place
+    std::vector<id> pending_; // by unit: edges into it from others
+    std::vector<std::vector<id>> ready_;
+    std::deque<id> complete_;
+    std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>>
+        startable_;
+};
+
+} // namespace detail
+
+/// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
+/// parts, and of the vertices in no group, has no cycle.
+///
+/// A group stays whole unless a way leads out of it, through other groups as wholes, and back.
+/// `group` is by place: numbers from 0, `no_id` for none.
+/// Requires: the edges have no cycle. Returns: by place the part, numbered from 0 without gaps;
+/// `no_id` where there is no group. Complexity: O(V + E), and O(n log n) of what is on cycles.
+[[nodiscard]] inline std::vector<id> acyclic_parts(const induced_edges& edges,
+                                                   std::span<const id> group) {
+    return detail::part_divider(edges, group).divide();
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_BOUNDARY_HPP
+#endif // STEMMA_FOLD_ACYCLIC_PARTS_HPP
 
-// <stemma/algorithm/complete_calls.hpp>
-#ifndef STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
-#define STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
+// <stemma/model/detail/operator_domain.hpp>
+#ifndef STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
+#define STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 
 namespace stemma {
 
-/// A vertex of a module, and which call of the module it belongs to.
-template <class Vertex>
-struct call_member {
-    Vertex vertex{}; ///< in the graph
-    id call = no_id; ///< `no_id`: not known
-};
+/// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
+inline constexpr std::string_view standard_domain = "ai.onnx";
 
-/// Gives members of unknown call the one of what they read from, else of what reads from them, else
-/// the first. Members come in another order where that was needed.
-///
-/// `rank` is by vertex index: a place behind those of all producers.
-/// Requires: no vertex is a member twice.
-/// Complexity: O(n log n) expected in members and their edges.
-template <operator_graph_like Graph>
-void complete_calls(const Graph& graph, std::span<const id> rank,
-                    std::vector<call_member<vertex_t<Graph>>>& members) {
-    const bool all_known =
-        std::none_of(members.begin(), members.end(), [](const auto& m) { return m.call == no_id; });
-    if (all_known) {
-        return;
-    }
-    const auto index = [&](const auto& v) { return static_cast<id>(index_of(graph, v)); };
-    const auto stands_before = [&](const auto& a, const auto& b) {
-        return rank[index(a.vertex)] < rank[index(b.vertex)];
-    };
-    if (!std::is_sorted(members.begin(), members.end(), stands_before)) {
-        std::sort(members.begin(), members.end(), stands_before);
-    }
-    flat_index places(members.size());
-    for (id i = 0; i < members.size(); ++i) {
-        places.insert(hash_mix(index(members[i].vertex), 0), i, [](id) { return false; });
-    }
-    const auto call_of = [&](const auto& v) {
-        const auto found = places.find(hash_mix(index(v), 0),
-                                       [&](id i) { return index(members[i].vertex) == index(v); });
-        return found == no_id ? no_id : members[found].call;
-    };
-    for (auto& m : members) {
-        for (auto [it, last] = in_edges(m.vertex, graph); it != last && m.call == no_id; ++it) {
-            m.call = call_of(source(*it, graph));
-        }
-    }
-    for (auto m = members.rbegin(); m != members.rend(); ++m) {
-        for (auto [it, last] = out_edges(m->vertex, graph); it != last && m->call == no_id; ++it) {
-            m->call = call_of(target(*it, graph));
-        }
-    }
-    for (auto& m : members) {
-        m.call = m.call == no_id ? 0 : m.call;
-    }
+/// Returns: the name of the standard domain as "", others as they are.
+[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
+    return domain == standard_domain ? std::string_view() : domain;
+}
+
+/// Returns: the name of the standard domain as `ai.onnx`, others as they are.
+[[nodiscard]] constexpr std::string_view spelled_domain(std::string_view domain) noexcept {
+    return domain.empty() ? standard_domain : domain;
+}
+
+/// Whether a domain is the standard's, or one of those below it, as `ai.onnx.ml`: functions of such
+/// a domain could be taken for operators of the standard.
+[[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
+    return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
+#endif // STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 
-// <stemma/algorithm/folded_modules.hpp>
-#ifndef STEMMA_ALGORITHM_FOLDED_MODULES_HPP
-#define STEMMA_ALGORITHM_FOLDED_MODULES_HPP
+// <stemma/tagging/selection.hpp>
+#ifndef STEMMA_TAGGING_SELECTION_HPP
+#define STEMMA_TAGGING_SELECTION_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_selects = requires(const P& p, const Modules& modules, id m) {
+    { p.selects(modules, m) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which modules get a tag of their own.
+///
+/// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
+///
+/// Requires: the same answer for the same module during one call.
+/// Complexity: callers ask once per module.
+template <class P, class Modules>
+concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
+
+/// Returns: whether `qualified_class` lives in `package` or below it.
+[[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
+                                           std::string_view package) noexcept {
+    return qualified_class.starts_with(package) &&
+           (qualified_class.size() == package.size() || qualified_class[package.size()] == '.');
+}
+
+namespace detail {
+
+/// What `infrastructure_packages` starts with. A function: GCC 12 ends in an internal error where a
+/// template makes an object whose members are initialized by a list of texts.
+[[nodiscard]] inline std::vector<std::string> torch_packages() {
+    return {"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx", "torch._dynamo"};
+}
+
+} // namespace detail
+
+/// The packages whose classes build models rather than being part of one. Data: replace at will.
+struct infrastructure_packages {
+    /// A class in a package or below it counts.
+    std::vector<std::string> names = detail::torch_packages();
+
+    friend bool operator==(const infrastructure_packages&,
+                           const infrastructure_packages&) = default;
+
+    /// Returns: whether a class is infrastructure; an unknown class ("") is not.
+    [[nodiscard]] bool contain(std::string_view qualified_class) const {
+        return std::any_of(names.begin(), names.end(), [&](const auto& package) {
+            return is_in_package(qualified_class, package);
+        });
+    }
+};
+
+/// Every module that is no infrastructure, and infrastructure whose class is asked for. A module of
+/// unknown class that never runs is taken for a container, and so for infrastructure.
+struct not_infrastructure {
+    using policy_category = selection_category;
+
+    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
+    /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
+    std::vector<std::string> keep{};
+
+    /// Returns: `default`, with `keep` behind a colon; nothing for packages of one's own, of which
+    /// a record says nothing. Complexity: O(length).
+    [[nodiscard]] std::string name() const {
+        if (packages != infrastructure_packages()) {
+            return {};
+        }
+        return keep.empty() ? "default" : "default:" + detail::join_list(keep);
+    }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        if constexpr (counts_calls<Modules>) {
+            const std::string_view class_name = modules.class_name(m);
+            if (class_name.empty() && modules.calls(m) == 0) {
+                return false;
+            }
+        }
+        return !packages.contain(modules.qualified_class(m)) ||
+               std::any_of(keep.begin(), keep.end(), [&](const auto& pattern) {
+                   return glob_match(pattern, modules.class_name(m)) ||
+                          glob_match(pattern, modules.qualified_class(m));
+               });
+    }
+};
+
+/// Every module.
+struct all_modules {
+    using policy_category = selection_category;
+    static constexpr std::string_view name = "all";
+
+    template <module_view Modules>
+    [[nodiscard]] constexpr bool selects(const Modules&, id) const noexcept {
+        return true;
+    }
+};
+
+/// Modules whose class lives in one of some packages.
+struct in_packages {
+    using policy_category = selection_category;
+
+    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
+
+    /// Returns: `package:P,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "package:" + detail::join_list(packages); }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::any_of(packages.begin(), packages.end(), [&](const auto& package) {
+            return is_in_package(modules.qualified_class(m), package);
+        });
+    }
+};
+
+/// Modules whose class name or qualified class fits one of some globs.
+struct of_classes {
+    using policy_category = selection_category;
+
+    std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
+
+    /// Returns: `class:GLOB,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "class:" + detail::join_list(patterns); }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return glob_match(pattern, modules.class_name(m)) ||
+                   glob_match(pattern, modules.qualified_class(m));
+        });
+    }
+};
+
+/// Modules at most so many edges below the root.
+struct down_to_depth {
+    using policy_category = selection_category;
+
+    id depth = no_id; ///< edges; by default all modules are selected
+
+    /// Returns: `depth:N`.
+    [[nodiscard]] std::string name() const { return "depth:" + std::to_string(depth); }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
+        return modules.index().depth(m) <= depth;
+    }
+};
+
+/// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_selection_policy() {
+    static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
+    static_assert(policy_for<P, selection_category>,
+                  "selection policy: add `using policy_category = stemma::selection_category;`");
+    static_assert(detail::has_selects<P, Modules>,
+                  "selection policy: add `bool selects(const Modules&, stemma::id module) const`");
+    return selection_policy<P, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_SELECTION_HPP
+
+// <stemma/fold/fold.hpp>
+#ifndef STEMMA_FOLD_FOLD_HPP
+#define STEMMA_FOLD_FOLD_HPP
+
+namespace stemma {
+
+/// How a function is called: it stands for a class.
+struct function_name {
+    std::string domain; ///< the package
+    std::string name;   ///< the class, without its package
+
+    friend bool operator==(const function_name&, const function_name&) = default;
+};
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_folds = requires(const P& p, const Modules& modules, id m) {
+    { p.folds(modules, m) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept has_least_nodes = requires(const P& p) {
+    { p.least_nodes() } -> std::convertible_to<std::size_t>;
+};
+
+template <class P, class Modules>
+concept has_shares = requires(const P& p, const Modules& modules, id m) {
+    { p.shares(modules, m, m) } -> std::convertible_to<bool>;
+};
+
+template <class P, class Modules>
+concept has_name_of = requires(const P& p, const Modules& modules, id m) {
+    { p.name_of(modules, m) } -> std::convertible_to<function_name>;
+};
+
+template <class P>
+concept has_varies_constants = requires(const P& p) {
+    { p.varies_constants() } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept has_lifts = requires(const P& p, std::int64_t version) {
+    { p.lifts(version) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which modules become functions.
+///
+/// `folds(modules, m)`: whether a module does; the root never. `least_nodes()`: what has fewer
+/// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
+/// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
+/// the function of a module is called; where that is taken by another body, a number is added.
+/// `varies_constants()`: whether bodies are equal that differ in Constants; these become
+/// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
+/// functions is lifted to one that has.
+///
+/// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
+///   name of a module that folds is "", and no domain that of the standard or below it,
+///   `ai.onnx.ml`.
+/// Complexity: callers ask `folds` once per module, `name_of` once per function, `shares` for pairs
+///   whose bodies are equal. `fold_selected` models it.
+template <class P, class Modules>
+concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
+    detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
+    detail::has_name_of<P, Modules> && detail::has_varies_constants<P> && detail::has_lifts<P>;
+
+namespace detail {
+
+/// Returns: the attribute name of a module, up to the last part that is no number: `layer` of
+/// `layer.0`; `module` where there is none.
+template <module_view Modules>
+[[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
+    const auto& tree = modules.index();
+    while (m != 0 && is_number(modules.attribute(m))) {
+        m = tree.parent(m);
+    }
+    return m == 0 ? "module" : std::string(modules.attribute(m));
+}
+
+} // namespace detail
+
+/// Folds the modules that a selection policy selects.
+///
+/// A function is called as its class: the domain is the package. Modules of one class share.
+/// Without a class, the domain is `module`, and the name that under which the parent holds it.
+template <class Selection = not_infrastructure>
+struct fold_selected {
+    using policy_category = fold_category;
+
+    Selection selection{};       ///< says which modules, besides the root, are folded
+    std::size_t least = 2;       ///< operators that a function is worth
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants
+
+    template <module_view Modules>
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        return m != 0 && selection.selects(modules, m);
+    }
+    [[nodiscard]] constexpr std::size_t least_nodes() const noexcept { return least; }
+
+    template <module_view Modules>
+    [[nodiscard]] bool shares(const Modules& modules, id a, id b) const {
+        return name_of(modules, a) == name_of(modules, b);
+    }
+
+    template <module_view Modules>
+    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
+        const std::string_view qualified = modules.qualified_class(m);
+        const std::string_view name = modules.class_name(m);
+        const bool packed = qualified.size() > name.size() + 1 && qualified.ends_with(name) &&
+                            qualified[qualified.size() - name.size() - 1] == '.';
+        std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
+                                  : std::string_view("module"));
+        if (is_standard_domain(domain)) {
+            domain.insert(0, "module.");
+        }
+        return {std::move(domain),
+                name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
+    }
+
+    [[nodiscard]] constexpr bool varies_constants() const noexcept { return vary_constants; }
+    [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
+};
+
+/// As fold_selected, but every module has a function of its own, which its calls share: for files
+/// in which one module is edited and the others of its class stay as they are.
+template <class Selection = not_infrastructure>
+struct fold_apart : fold_selected<Selection> {
+    /// Only a module and itself.
+    template <module_view Modules>
+    [[nodiscard]] bool shares(const Modules&, id a, id b) const {
+        return a == b;
+    }
+
+    /// Returns: the path and the class, `layer.0:BertLayer`, in the package's domain.
+    /// Complexity: O(length of the path).
+    template <module_view Modules>
+    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
+        auto name = fold_selected<Selection>::name_of(modules, m);
+        name.name.insert(0, path_of(modules, m) + ":");
+        return name;
+    }
+};
+
+/// As fold_selected, but only modules in which no other one is selected: no function calls another
+/// one, for readers that inline one level.
+template <class Selection = not_infrastructure>
+struct fold_innermost : fold_selected<Selection> {
+    /// Whether `m` is selected and nothing below it is.
+    /// Complexity: O(modules) for all modules together.
+    template <module_view Modules>
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        bool innermost = fold_selected<Selection>::folds(modules, m);
+        for (id below = m + 1; innermost && below < modules.index().end(m); ++below) {
+            innermost = !this->selection.selects(modules, below);
+        }
+        return innermost;
+    }
+};
+
+/// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_fold_policy() {
+    static_assert(std::copy_constructible<P>, "fold policy: make the class copyable");
+    static_assert(policy_for<P, fold_category>,
+                  "fold policy: add `using policy_category = stemma::fold_category;`");
+    static_assert(detail::has_folds<P, Modules>,
+                  "fold policy: add `bool folds(const Modules&, stemma::id module) const`");
+    static_assert(detail::has_least_nodes<P>, "fold policy: add `std::size_t least_nodes() const`");
+    static_assert(detail::has_shares<P, Modules>,
+                  "fold policy: add `bool shares(const Modules&, stemma::id, stemma::id) const`");
+    static_assert(detail::has_name_of<P, Modules>,
+                  "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
+                  "module) const`");
+    static_assert(detail::has_varies_constants<P>,
+                  "fold policy: add `bool varies_constants() const`");
+    static_assert(detail::has_lifts<P>,
+                  "fold policy: add `bool lifts(std::int64_t ir_version) const`");
+    return fold_policy<P, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_FOLD_HPP
+
+// <stemma/fold/detail/folded_modules.hpp>
+#ifndef STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
+#define STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
 
 namespace stemma {
 
@@ -14062,11 +17485,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_FOLDED_MODULES_HPP
+#endif // STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
 
-// <stemma/algorithm/fold_regions.hpp>
-#ifndef STEMMA_ALGORITHM_FOLD_REGIONS_HPP
-#define STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+// <stemma/fold/fold_regions.hpp>
+#ifndef STEMMA_FOLD_FOLD_REGIONS_HPP
+#define STEMMA_FOLD_FOLD_REGIONS_HPP
 
 namespace stemma {
 
@@ -14369,312 +17792,629 @@ fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+#endif // STEMMA_FOLD_FOLD_REGIONS_HPP
 
-// <stemma/algorithm/dissolve_regions.hpp>
-#ifndef STEMMA_ALGORITHM_DISSOLVE_REGIONS_HPP
-#define STEMMA_ALGORITHM_DISSOLVE_REGIONS_HPP
+// <stemma/model/accuracy.hpp>
+#ifndef STEMMA_MODEL_ACCURACY_HPP
+#define STEMMA_MODEL_ACCURACY_HPP
 
 namespace stemma {
 
-/// Counts the operators of all regions anew. Complexity: O(items).
-inline void count_operators(std::vector<fold_region>& regions) {
-    for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
-        regions[r].operators = 0;
-        for (const auto& item : regions[r].items) {
-            regions[r].operators += item.is_region ? regions[item.index].operators : 1;
-        }
-    }
+/// How a found module stands to the true one.
+enum class relation : std::uint8_t {
+    exact,        ///< the same
+    ancestor,     ///< above it
+    descendant,   ///< below it
+    contaminated, ///< neither: the two sit in different children of their common ancestor
+};
+
+/// Returns: how the module that was found lies to the true one.
+[[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
+    return found == truth                      ? relation::exact
+           : modules.is_ancestor(found, truth) ? relation::ancestor
+           : modules.is_ancestor(truth, found) ? relation::descendant
+                                               : relation::contaminated;
 }
 
-/// Puts the items of some regions in their places in the regions around them; these are `left`
-/// then. What would stand twice in one region stands there once, where it came first.
-///
-/// `dissolves[r]` says which; the first region stays. Complexity: O(items), for every level of
-/// regions inside each other.
-inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>& dissolves) {
-    auto& regions = found.regions;
-    const auto goes = [&](id r) { return r != 0 && dissolves[r]; };
-    for (id r = 0; r < regions.size(); ++r) {
-        const auto own = std::count_if(regions[r].items.begin(), regions[r].items.end(),
-                                       [](const auto& item) { return !item.is_region; });
-        if (goes(r) && own > 0) {
-            found.left.push_back({regions[r].module, regions[r].call, static_cast<std::size_t>(own),
-                                  regions[r].runs});
-        }
+/// The same for dotted paths, for modules that one tree need not hold both.
+[[nodiscard]] inline relation relate(std::string_view found, std::string_view truth) noexcept {
+    const auto is_above = [](std::string_view above, std::string_view below) {
+        return above.empty() || (below.starts_with(above) && below.size() > above.size() &&
+                                 below[above.size()] == '.');
+    };
+    return found == truth           ? relation::exact
+           : is_above(found, truth) ? relation::ancestor
+           : is_above(truth, found) ? relation::descendant
+                                    : relation::contaminated;
+}
+
+/// How many operators stand in which relation to the truth.
+struct accuracy {
+    std::size_t exact = 0;        ///< at the true module
+    std::size_t ancestor = 0;     ///< above it
+    std::size_t descendant = 0;   ///< below it
+    std::size_t contaminated = 0; ///< elsewhere
+    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
+
+    /// Counts an operator of which something was found.
+    void add(relation r) noexcept {
+        (r == relation::exact        ? exact
+         : r == relation::ancestor   ? ancestor
+         : r == relation::descendant ? descendant
+                                     : contaminated) += 1;
     }
-    for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
-        const auto& old = regions[r].items;
-        if (std::none_of(old.begin(), old.end(),
-                         [&](const auto& item) { return item.is_region && goes(item.index); })) {
+
+    /// Adds the counts of other operators.
+    accuracy& operator+=(const accuracy& other) noexcept {
+        exact += other.exact;
+        ancestor += other.ancestor;
+        descendant += other.descendant;
+        contaminated += other.contaminated;
+        missing += other.missing;
+        return *this;
+    }
+
+    /// Returns: the operators with a truth.
+    [[nodiscard]] std::size_t total() const noexcept {
+        return exact + ancestor + descendant + contaminated + missing;
+    }
+
+    friend bool operator==(const accuracy&, const accuracy&) = default;
+};
+
+/// Compares what was found with an oracle; both are by vertex index, `no_id` where nothing is
+/// known. Operators without a truth do not count. Complexity: O(n).
+[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules, std::span<const id> found,
+                                               std::span<const id> truth) {
+    accuracy result;
+    for (std::size_t v = 0; v < truth.size(); ++v) {
+        if (truth[v] == no_id) {
             continue;
         }
-        std::vector<fold_item> items;
-        std::unordered_set<id> met;
-        const auto put = [&](const fold_item& item) {
-            if (item.is_region || met.insert(item.index).second) {
-                items.push_back(item);
-            }
-        };
-        for (const auto& item : std::exchange(regions[r].items, {})) {
-            if (item.is_region && goes(item.index)) {
-                std::for_each(regions[item.index].items.begin(), regions[item.index].items.end(),
-                              put);
-            } else {
-                put(item);
-            }
+        if (found[v] == no_id) {
+            ++result.missing;
+        } else {
+            result.add(relate(modules, found[v], truth[v]));
         }
-        regions[r].items = std::move(items);
     }
-    std::vector<id> number(regions.size() + 1, 0); // of the next one that stays
-    for (id r = 0; r < regions.size(); ++r) {
-        number[r + 1] = number[r] + (goes(r) ? 0U : 1U);
-    }
-    std::vector<fold_region> kept;
-    for (id r = 0; r < regions.size(); ++r) {
-        auto& region = regions[r];
-        if (goes(r)) {
-            continue;
-        }
-        while (region.parent != no_id && goes(region.parent)) {
-            region.parent = regions[region.parent].parent;
-        }
-        region.parent = region.parent == no_id ? no_id : number[region.parent];
-        region.end = number[region.end];
-        for (auto& item : region.items) {
-            item.index = item.is_region ? number[item.index] : item.index;
-        }
-        kept.push_back(std::move(region));
-    }
-    regions = std::move(kept);
-    count_operators(regions);
+    return result;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_DISSOLVE_REGIONS_HPP
+#endif // STEMMA_MODEL_ACCURACY_HPP
 
-// <stemma/core/glob.hpp>
-#ifndef STEMMA_CORE_GLOB_HPP
-#define STEMMA_CORE_GLOB_HPP
+// <stemma/core/detail/held_policy.hpp>
+#ifndef STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+#define STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+
+// What the types share that hold any policy of a role.
+namespace stemma::detail {
+
+/// Keeps a converting constructor from being taken for one that copies.
+template <class P, class Any>
+concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
+
+/// A function that answers the one question of a role, in place of a policy.
+template <class F, class Any, class Result, class... Arguments>
+concept held_function = other_than<F, Any> && !policy<F> && std::copy_constructible<F> &&
+                        std::is_invocable_r_v<Result, const F&, Arguments...>;
+
+/// What is remembered of a policy besides what it does.
+class held_name {
+public:
+    held_name() = default;
+    explicit held_name(std::string name) : name_(std::move(name)), chosen_(true) {}
+
+    /// What the policy calls itself, or was called where it was found; "" where neither is.
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+    /// Whether it holds a policy; else it acts as the default.
+    [[nodiscard]] bool is_chosen() const noexcept { return chosen_; }
+
+    /// What records call it from now on.
+    void set_name(std::string name) { name_ = std::move(name); }
+
+private:
+    std::string name_;
+    bool chosen_ = false;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+
+// <stemma/model/cost.hpp>
+#ifndef STEMMA_MODEL_COST_HPP
+#define STEMMA_MODEL_COST_HPP
 
 namespace stemma {
 
-namespace detail {
+/// A value that an operator reads or makes, as far as it is known.
+struct load_value {
+    std::string_view name{};         ///< "" of an input that is left out
+    std::string_view element_type{}; ///< as PyTorch prints it, `float32`; "" where unknown
+    std::optional<std::vector<std::int64_t>> shape{}; ///< -1 for an unknown extent
+    bool is_weight = false;                           ///< stored in the file
 
-/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
-[[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
-    std::size_t depth = 0;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        depth += pattern[i] == '{' ? 1U : 0U;
-        if (pattern[i] == '}' && --depth == 0) {
-            return i + 1;
+    /// Returns: how many elements it has; nothing where some extent is unknown.
+    /// Complexity: O(rank).
+    [[nodiscard]] std::optional<std::uint64_t> elements() const {
+        std::uint64_t product = 1;
+        for (auto extent : shape.value_or(std::vector<std::int64_t>{-1})) {
+            if (extent < 0) {
+                return std::nullopt;
+            }
+            product *= static_cast<std::uint64_t>(extent);
         }
+        return product;
     }
-    return 0;
-}
+};
 
-} // namespace detail
-
-/// Whether `pattern` describes all of `text`.
-///
-/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
-/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
-/// stands for itself.
-/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
-/// |text|; each brace multiplies by its alternatives and the places it may end at.
-[[nodiscard, gnu::always_inline]] inline constexpr bool
-glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
-
-namespace detail {
-
-[[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
-                                             std::size_t end, char separator) noexcept;
-
-/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
-[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
-    return a.size() == b.size() &&
-           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
-}
-
-/// Whether a character of a pattern stands for itself, wherever it is.
-[[nodiscard]] constexpr bool is_literal(char c) noexcept {
-    return c != '*' && c != '?' && c != '{';
-}
-
-/// As `glob_match`; without `Separated`, the separator is none.
-template <bool Separated>
-[[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
-                                         char separator) noexcept {
-    std::size_t p = 0;
-    std::size_t t = 0;
-    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
-    struct retry {
-        std::size_t pattern = std::string_view::npos;
-        std::size_t text = 0;
-    };
-    retry run;
-    retry deep_run;
-    while (t < text.size() || p < pattern.size()) {
-        if (p < pattern.size()) {
-            if (pattern[p] == '*') {
-                const bool deep = !Separated || (p + 1 < pattern.size() && pattern[p + 1] == '*');
-                while (p < pattern.size() && pattern[p] == '*') {
-                    ++p;
-                }
-                (deep ? deep_run : run) = {p, t};
-                if (deep) {
-                    run = {};
-                }
-                continue;
-            }
-            if (pattern[p] == '{') {
-                if (const auto end = end_of_braces(pattern.substr(p)); end != 0) {
-                    if (any_alternative(pattern.substr(p), text.substr(t), end, separator)) {
-                        return true;
-                    }
-                } else if (t < text.size() && text[t] == '{') {
-                    ++p;
-                    ++t;
-                    continue;
-                }
-            } else if (t < text.size() &&
-                       (pattern[p] == text[t] ||
-                        (pattern[p] == '?' && (!Separated || text[t] != separator)))) {
-                ++p;
-                ++t;
-                continue;
-            }
-        }
-        if (Separated && run.pattern != std::string_view::npos && run.text < text.size() &&
-            text[run.text] != separator) {
-            p = run.pattern;
-            ++run.text;
-            if (p < pattern.size() && is_literal(pattern[p])) {
-                while (run.text < text.size() && text[run.text] != pattern[p] &&
-                       text[run.text] != separator) {
-                    ++run.text;
-                }
-            }
-            t = run.text;
-        } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
-            p = deep_run.pattern;
-            ++deep_run.text;
-            if (p < pattern.size() && is_literal(pattern[p])) {
-                deep_run.text = std::min(text.find(pattern[p], deep_run.text), text.size());
-            }
-            t = deep_run.text;
-            run = {};
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-constexpr bool glob_match(std::string_view pattern, std::string_view text,
-                          char separator) noexcept {
-    // Most texts differ from most patterns in the first character, which takes no call to see.
-    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
-                         (text.empty() || text.front() != pattern.front());
-    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
-                                          : detail::match_whole<true>(pattern, text, separator));
-}
-
-namespace detail {
-
-/// Matches what braces and all that follows them describe; one alternative after the other.
-constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
-                               char separator) noexcept {
-    const auto rest = pattern.substr(end);
-    std::size_t depth = 0;
-    std::size_t begin = 1;
-    for (std::size_t i = 0; i < end; ++i) {
-        const bool closes = pattern[i] == '}' && --depth == 0;
-        if (closes || (pattern[i] == ',' && depth == 1)) {
-            const auto alternative = pattern.substr(begin, i - begin);
-            begin = i + 1;
-            for (std::size_t length = 0; length <= text.size(); ++length) {
-                if (glob_match(alternative, text.substr(0, length), separator) &&
-                    glob_match(rest, text.substr(length), separator)) {
-                    return true;
-                }
-            }
-        }
-        depth += pattern[i] == '{' ? 1U : 0U;
-    }
-    return false;
-}
-
-} // namespace detail
-
-/// A pattern that many texts are held against, as `glob_match` does: read once.
-///
-/// Requires: the text of the pattern outlives it.
-class glob {
+/// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
+/// what it answers is valid as long as the reader. By one thread at a time.
+class load_reader {
 public:
-    /// Complexity: O(|pattern|).
-    constexpr explicit glob(std::string_view pattern, char separator = '\0') noexcept
-        : separator_(separator) {
-        const auto is_special = [](char c) { return !detail::is_literal(c) || c == '}'; };
-        const auto first = std::find_if(pattern.begin(), pattern.end(), is_special);
-        const auto last = std::find_if(pattern.rbegin(), pattern.rend(), is_special);
-        const auto front = static_cast<std::size_t>(first - pattern.begin());
-        const auto back =
-            first == pattern.end() ? 0 : static_cast<std::size_t>(last - pattern.rbegin());
-        front_ = pattern.substr(0, front);
-        back_ = pattern.substr(pattern.size() - back);
-        middle_ = pattern.substr(front, pattern.size() - front - back);
-        fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
-    }
+    virtual ~load_reader() = default;
 
-    /// Whether it describes all of `text`. Complexity: as `glob_match`.
-    [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
-        if (middle_.empty()) {
-            return detail::is_same_text(text, front_);
-        }
-        // Most texts differ in the ends, which takes no call to see.
-        return text.size() >= front_.size() + back_.size() &&
-               (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
-               matches_inside(text);
-    }
+    /// Returns: the operator of a node, and its domain; "" is the standard one.
+    [[nodiscard]] virtual std::string_view op_type(id node) const = 0;
+    /// Returns: "" for the standard domain.
+    [[nodiscard]] virtual std::string_view domain(id node) const = 0;
 
-    /// Whether some text that ends in `text` may match: false where the last character tells that
-    /// none does. Complexity: constant.
-    [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
-        const auto end = middle_.empty() ? front_ : back_;
-        return end.empty() || text.empty() || end.back() == text.back();
+    /// Returns: the name of a node, possibly "".
+    [[nodiscard]] virtual std::string_view name(id node) const = 0;
+
+    /// Returns: the module it came from, and the path of that; `no_id` and "" where unknown.
+    [[nodiscard]] virtual id module(id node) const = 0;
+    /// Returns: the path of the deepest module.
+    [[nodiscard]] virtual std::string module_path(id node) const = 0;
+
+    /// Returns: what it reads and makes, by position.
+    [[nodiscard]] virtual std::vector<load_value> inputs(id node) const = 0;
+    /// Returns: the values that it makes, by slot.
+    [[nodiscard]] virtual std::vector<load_value> outputs(id node) const = 0;
+
+    /// Returns: an attribute, where the node has one of that name and type.
+    [[nodiscard]] virtual std::optional<std::int64_t> whole(id node,
+                                                            std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<std::vector<std::int64_t>>
+    /// Returns: a list of whole numbers, if the operator has such an attribute.
+    wholes(id node, std::string_view name) const = 0;
+    /// Returns: a real number, if the operator has such an attribute.
+    [[nodiscard]] virtual std::optional<float> real(id node, std::string_view name) const = 0;
+    /// Returns: a text, if the operator has such an attribute.
+    [[nodiscard]] virtual std::string_view text(id node, std::string_view name) const = 0;
+
+    /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
+    [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
+};
+
+/// What an operator adds to the part it is in.
+struct operator_load {
+    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
+    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
+    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
+    std::uint64_t message_bytes = 0; ///< bytes that describe it
+    id node = no_id;                 ///< which one it is, for `details`
+    const load_reader* details = nullptr; ///< null where there is none to ask
+
+    /// Returns: the operator; "" where there is nobody to ask, as for all below.
+    [[nodiscard]] std::string_view op_type() const {
+        return details == nullptr ? std::string_view() : details->op_type(node);
+    }
+    /// Returns: the path of the module it came from.
+    [[nodiscard]] std::string module_path() const {
+        return details == nullptr ? std::string() : details->module_path(node);
+    }
+    /// Returns: what it reads, by position; weights are among it.
+    [[nodiscard]] std::vector<load_value> inputs() const {
+        return details == nullptr ? std::vector<load_value>() : details->inputs(node);
+    }
+    /// Returns: what it makes, by position.
+    [[nodiscard]] std::vector<load_value> outputs() const {
+        return details == nullptr ? std::vector<load_value>() : details->outputs(node);
+    }
+    /// Returns: an attribute of type INT; nothing where there is none.
+    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
+        return details == nullptr ? std::nullopt : details->whole(node, name);
+    }
+    /// Returns: an attribute of type INTS; nothing where there is none.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
+        return details == nullptr ? std::nullopt : details->wholes(node, name);
+    }
+};
+
+namespace detail {
+
+template <class P>
+concept has_cost = requires(const P& p, const operator_load& load) {
+    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
+};
+
+} // namespace detail
+
+/// Says what an operator costs, so that parts of a model can be made alike.
+///
+/// `cost(load)` returns it in units of the policy's own, by what the load counts and what it tells
+/// of operator, attributes, types, shapes, weights and module.
+///
+/// Requires: the costs of all operators of a model have a sum below 2^63.
+template <class P>
+concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
+
+/// What a part weighs on disk.
+struct cost_in_bytes {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "bytes";
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.weight_bytes + load.message_bytes;
+    }
+};
+
+/// How many parameters a part holds.
+struct cost_in_parameters {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "parameters";
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.parameters;
+    }
+};
+
+/// How many operators a part holds.
+struct cost_in_operators {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "operators";
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.operators;
+    }
+};
+
+/// Any cost policy.
+class any_cost : public detail::held_name {
+public:
+    using policy_category = cost_category;
+
+    /// Acts as `cost_in_bytes`.
+    any_cost() = default;
+
+    /// Holds a copy of `chosen`.
+    template <class P>
+        requires(detail::other_than<P, any_cost>&& cost_policy<P>)
+    any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen))
+        , cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
+            return chosen.cost(load);
+        }) {}
+
+    /// Costs are what `cost(load)` says.
+    template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
+    any_cost(F cost) // NOLINT(google-explicit-constructor): as above
+        : held_name(""), cost_(std::move(cost)) {}
+
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
+        return cost_ ? cost_(load) : cost_in_bytes{}.cost(load);
     }
 
 private:
-    [[nodiscard]] constexpr bool matches_inside(std::string_view text) const noexcept {
-        if (!detail::is_same_text(text.substr(0, front_.size()), front_) ||
-            !detail::is_same_text(text.substr(text.size() - back_.size()), back_)) {
-            return false;
-        }
-        text.remove_prefix(front_.size());
-        text.remove_suffix(back_.size());
-        return fits_any_ ||
-               (separator_ == '\0' ? detail::match_whole<false>(middle_, text, separator_)
-                                   : detail::match_whole<true>(middle_, text, separator_));
+    std::function<std::uint64_t(const operator_load&)> cost_;
+};
+
+/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_cost_policy() {
+    static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
+    static_assert(policy_for<P, cost_category>,
+                  "cost policy: add `using policy_category = stemma::cost_category;`");
+    static_assert(detail::has_cost<P>,
+                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
+    return cost_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_COST_HPP
+
+// <stemma/model/mapped_modules.hpp>
+#ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
+#define STEMMA_MODEL_MAPPED_MODULES_HPP
+
+namespace stemma {
+
+/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
+///
+/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
+/// the view.
+template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
+          text_map<vertex_t<Tree>> Qualified>
+class mapped_modules {
+public:
+    /// Requires: every vertex is reached from `root` on exactly one path.
+    /// Complexity: O(n).
+    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
+                   Qualified qualified_class)
+        : tree_(index_tree(tree, root))
+        , attribute_(std::move(attribute))
+        , class_(std::move(class_name))
+        , qualified_(std::move(qualified_class)) {}
+
+    /// Of the ranks by which all else asks; valid as long as the view.
+    [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
+
+    /// Returns: what the first map yields for the vertex of rank `m`.
+    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+
+    /// Returns: what the second map yields for the vertex of rank `m`.
+    [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
+
+    /// Returns: what the third map yields for the vertex of rank `m`.
+    [[nodiscard]] std::string_view qualified_class(id m) const {
+        return get(qualified_, vertex(m));
     }
 
-    std::string_view front_;  ///< stands for itself, up to what does not
-    std::string_view middle_; ///< begins and ends with what does not
-    std::string_view back_;   ///< stands for itself
-    char separator_;
-    bool fits_any_ = false; ///< whether the middle does
+    /// Returns: the vertex of the user's graph that has rank `m`.
+    [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
+
+    /// Returns: the rank of a vertex of the user's graph.
+    [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
+        return tree_.rank[index_of(tree, v)];
+    }
+
+private:
+    indexed_tree<Tree> tree_;
+    Attribute attribute_;
+    Class class_;
+    Qualified qualified_;
 };
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_GLOB_HPP
+#endif // STEMMA_MODEL_MAPPED_MODULES_HPP
 
-// <stemma/core/query.hpp>
-#ifndef STEMMA_CORE_QUERY_HPP
-#define STEMMA_CORE_QUERY_HPP
+// <stemma/model/mapped_operators.hpp>
+#ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
+#define STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+namespace stemma {
+
+/// A map from operators to no parameter names at all.
+struct no_parameters {
+    template <class Vertex>
+    friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
+        return {};
+    }
+};
+
+/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
+/// which parameters it reads.
+///
+/// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
+/// `Parameters` yields a range of such.
+template <class Graph, class Name, class OpType, class Parameters = no_parameters>
+class mapped_operators {
+    static_assert(explain_operator_graph<Graph>());
+    static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,
+                  "mapped_operators: give property maps from vertices to text that outlives them");
+
+public:
+    /// The user's graph, for `operator_view`.
+    using graph_type = Graph;
+
+    /// Complexity: one look-up for every parameter that is read.
+    mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
+        : graph_(&graph)
+        , name_(std::move(name))
+        , op_type_(std::move(op_type))
+        , reads_(num_vertices(graph)) {
+        if constexpr (operator_graph_like<Graph>) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                for (const auto& parameter : get(parameters, *it)) {
+                    reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+                }
+            }
+        }
+    }
+
+    /// The graph that was given, not a copy.
+    [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
+
+    /// Returns: what the map of names yields.
+    [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
+
+    /// Returns: what the map of types yields.
+    [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
+
+    /// Returns: how many distinct names of parameters are read.
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
+
+    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
+    [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
+
+    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
+    /// Complexity: O(parameters read).
+    template <class Function>
+    void for_each_parameter(vertex_t<Graph> v, Function f) const {
+        for (auto p : reads_[index_of(*graph_, v)]) {
+            f(p);
+        }
+    }
+
+private:
+    const Graph* graph_;
+    Name name_;
+    OpType op_type_;
+    string_pool pool_;
+    std::vector<std::vector<id>> reads_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+// <stemma/model/tag_lookup.hpp>
+#ifndef STEMMA_MODEL_TAG_LOOKUP_HPP
+#define STEMMA_MODEL_TAG_LOOKUP_HPP
+
+namespace stemma {
+
+/// Finds selected modules by their tags, segment by segment.
+class tag_lookup {
+public:
+    /// Requires: `tags` is finished, and outlives the look-up.
+    /// Complexity: O(modules + bytes of segments).
+    explicit tag_lookup(const tag_table& tags) : tags_(&tags) {
+        for (id m = 1; m < tags.size(); ++m) {
+            if (tags.is_selected(m)) {
+                below_.insert(hash_of(tags.above(m), tags.segment(m)), m, [](id) { return false; });
+            }
+        }
+    }
+
+    /// Returns: the selected module that has this tag, or `no_id`.
+    /// Complexity: O(length) expected.
+    [[nodiscard]] id find(std::string_view tag) const {
+        id found = no_id;
+        while (!tag.empty()) {
+            if (tag.front() != '/') {
+                return no_id;
+            }
+            const auto segment = tag.substr(1, end_of_segment(tag) - 1);
+            tag.remove_prefix(1 + segment.size());
+            found = found == no_id ? root(segment) : below(found, segment);
+            if (found == no_id) {
+                return no_id;
+            }
+        }
+        return found;
+    }
+
+private:
+    /// Returns: where the segment behind the first character ends.
+    [[nodiscard]] static std::size_t end_of_segment(std::string_view tag) noexcept {
+        std::size_t end = 1;
+        while (end < tag.size() && tag[end] != '/') {
+            end += tag[end] == '\\' ? 2U : 1U;
+        }
+        return std::min(end, tag.size());
+    }
+
+    [[nodiscard]] id root(std::string_view segment) const {
+        return tags_->size() > 0 && tags_->segment(0) == segment ? 0 : no_id;
+    }
+
+    [[nodiscard]] id below(id above, std::string_view segment) const {
+        return below_.find(hash_of(above, segment), [&](id m) {
+            return tags_->above(m) == above && tags_->segment(m) == segment;
+        });
+    }
+
+    [[nodiscard]] static std::uint64_t hash_of(id above, std::string_view segment) noexcept {
+        return hash_bytes(segment, above);
+    }
+
+    const tag_table* tags_;
+    flat_index below_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_TAG_LOOKUP_HPP
+
+// <stemma/query/detail/vertices_left.hpp>
+#ifndef STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+#define STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+
+namespace stemma::detail {
+
+/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
+template <class Graph>
+class vertices_left {
+public:
+    explicit vertices_left(const Graph& graph) : graph_(&graph) {}
+
+    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
+    template <class Fits>
+    void keep_if(bool wanted, Fits fits) {
+        // Told apart here, as for each vertex it would cost as much as all else.
+        if (wanted) {
+            keep(std::move(fits));
+        } else {
+            keep([&](const auto& v) { return !fits(v); });
+        }
+    }
+
+    /// Takes away the others, which are some of these.
+    friend void drop(const vertices_left& others, vertices_left& left) {
+        auto next = others.listed_.begin();
+        left.keep([&](const auto& v) {
+            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
+            next += dropped && !others.all_ ? 1 : 0;
+            return !dropped;
+        });
+    }
+
+    /// Returns: their indices, ascending.
+    [[nodiscard]] std::vector<id> indices() && {
+        if (all_) {
+            keep([](const auto&) { return true; });
+        }
+        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
+        std::vector<id> found;
+        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
+            found = std::move(listed_);
+            std::transform(found.begin(), found.end(), found.begin(), index);
+        } else {
+            found.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+        }
+        if (!std::is_sorted(found.begin(), found.end())) {
+            std::sort(found.begin(), found.end());
+        }
+        return found;
+    }
+
+private:
+    template <class Fits>
+    void keep(Fits fits) {
+        // Each is written before it is known whether it stays, so that no branch is
+        // mispredicted.
+        std::size_t count = 0;
+        if (all_) {
+            all_ = false;
+            std::array<vertex_t<Graph>, 256> next;
+            const auto list = [&] {
+                listed_.insert(listed_.end(), next.data(), next.data() + count);
+                count = 0;
+            };
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                next[count] = *it;
+                count += fits(*it) ? 1U : 0U;
+                if (count == next.size()) {
+                    list();
+                }
+            }
+            list();
+        } else {
+            for (const auto v : listed_) {
+                listed_[count] = v;
+                count += fits(v) ? 1U : 0U;
+            }
+            listed_.resize(count);
+        }
+    }
+
+    const Graph* graph_;
+    bool all_ = true;
+    std::vector<vertex_t<Graph>> listed_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+
+// <stemma/query/query.hpp>
+#ifndef STEMMA_QUERY_QUERY_HPP
+#define STEMMA_QUERY_QUERY_HPP
 
 namespace stemma {
 
@@ -15053,132 +18793,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_QUERY_HPP
+#endif // STEMMA_QUERY_QUERY_HPP
 
-// <stemma/detail/vertices_left.hpp>
-#ifndef STEMMA_DETAIL_VERTICES_LEFT_HPP
-#define STEMMA_DETAIL_VERTICES_LEFT_HPP
-
-namespace stemma::detail {
-
-/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
-template <class Graph>
-class vertices_left {
-public:
-    explicit vertices_left(const Graph& graph) : graph_(&graph) {}
-
-    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
-    template <class Fits>
-    void keep_if(bool wanted, Fits fits) {
-        // Told apart here, as for each vertex it would cost as much as all else.
-        if (wanted) {
-            keep(std::move(fits));
-        } else {
-            keep([&](const auto& v) { return !fits(v); });
-        }
-    }
-
-    /// Takes away the others, which are some of these.
-    friend void drop(const vertices_left& others, vertices_left& left) {
-        auto next = others.listed_.begin();
-        left.keep([&](const auto& v) {
-            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
-            next += dropped && !others.all_ ? 1 : 0;
-            return !dropped;
-        });
-    }
-
-    /// Returns: their indices, ascending.
-    [[nodiscard]] std::vector<id> indices() && {
-        if (all_) {
-            keep([](const auto&) { return true; });
-        }
-        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
-        std::vector<id> found;
-        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
-            found = std::move(listed_);
-            std::transform(found.begin(), found.end(), found.begin(), index);
-        } else {
-            found.resize(listed_.size());
-            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
-        }
-        if (!std::is_sorted(found.begin(), found.end())) {
-            std::sort(found.begin(), found.end());
-        }
-        return found;
-    }
-
-private:
-    template <class Fits>
-    void keep(Fits fits) {
-        // Each is written before it is known whether it stays, so that no branch is
-        // mispredicted.
-        std::size_t count = 0;
-        if (all_) {
-            all_ = false;
-            std::array<vertex_t<Graph>, 256> next;
-            const auto list = [&] {
-                listed_.insert(listed_.end(), next.data(), next.data() + count);
-                count = 0;
-            };
-            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
-                next[count] = *it;
-                count += fits(*it) ? 1U : 0U;
-                if (count == next.size()) {
-                    list();
-                }
-            }
-            list();
-        } else {
-            for (const auto v : listed_) {
-                listed_[count] = v;
-                count += fits(v) ? 1U : 0U;
-            }
-            listed_.resize(count);
-        }
-    }
-
-    const Graph* graph_;
-    bool all_ = true;
-    std::vector<vertex_t<Graph>> listed_;
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_VERTICES_LEFT_HPP
-
-// <stemma/model/operator_domain.hpp>
-#ifndef STEMMA_MODEL_OPERATOR_DOMAIN_HPP
-#define STEMMA_MODEL_OPERATOR_DOMAIN_HPP
-
-namespace stemma {
-
-/// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
-inline constexpr std::string_view standard_domain = "ai.onnx";
-
-/// Returns: the name of the standard domain as "", others as they are.
-[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
-    return domain == standard_domain ? std::string_view() : domain;
-}
-
-/// Returns: the name of the standard domain as `ai.onnx`, others as they are.
-[[nodiscard]] constexpr std::string_view spelled_domain(std::string_view domain) noexcept {
-    return domain.empty() ? standard_domain : domain;
-}
-
-/// Whether a domain is the standard's, or one of those below it, as `ai.onnx.ml`: functions of such
-/// a domain could be taken for operators of the standard.
-[[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
-    return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
-}
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_OPERATOR_DOMAIN_HPP
-
-// <stemma/algorithm/find_matches.hpp>
-#ifndef STEMMA_ALGORITHM_FIND_MATCHES_HPP
-#define STEMMA_ALGORITHM_FIND_MATCHES_HPP
+// <stemma/query/find_matches.hpp>
+#ifndef STEMMA_QUERY_FIND_MATCHES_HPP
+#define STEMMA_QUERY_FIND_MATCHES_HPP
 
 namespace stemma {
 
@@ -15514,122 +19133,11 @@ template <module_view Modules, named_operators Ops>
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_FIND_MATCHES_HPP
+#endif // STEMMA_QUERY_FIND_MATCHES_HPP
 
-// <stemma/core/nearest_texts.hpp>
-#ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
-#define STEMMA_CORE_NEAREST_TEXTS_HPP
-
-namespace stemma {
-
-/// Keeps those of many texts that look most like a given one, for "did you mean".
-///
-/// Measured by edit distance; a text that contains the given one counts as very near. Only texts
-/// within half of its length count at all.
-class nearest_texts {
-public:
-    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
-    nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
-        limit_ = std::max<std::size_t>(1, wanted.size() / 2);
-    }
-
-    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
-    void offer(std::string_view text) {
-        if (text.empty() || wanted_.empty()) {
-            return;
-        }
-        const auto distance = text.find(wanted_) != text.npos ? 0 : edit_distance(text);
-        if (distance > limit_) {
-            return;
-        }
-        const auto place =
-            std::upper_bound(best_.begin(), best_.end(), distance,
-                             [](std::size_t d, const auto& known) { return d < known.first; });
-        if (place == best_.end() && best_.size() == count_) {
-            return;
-        }
-        const bool known = std::any_of(best_.begin(), best_.end(),
-                                       [&](const auto& other) { return other.second == text; });
-        if (!known) {
-            best_.emplace(place, distance, text);
-            best_.resize(std::min(best_.size(), count_));
-            limit_ = best_.size() == count_ ? best_.back().first : limit_;
-        }
-    }
-
-    /// Returns: the nearest texts, nearest first. Complexity: O(texts kept).
-    [[nodiscard]] std::vector<std::string> take() const {
-        std::vector<std::string> result;
-        for (const auto& [distance, text] : best_) {
-            result.push_back(text);
-        }
-        return result;
-    }
-
-private:
-    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
-    [[nodiscard]] std::size_t edit_distance(std::string_view text) {
-        const auto n = wanted_.size();
-        if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
-            return limit_ + 1;
-        }
-        row_.resize(n + 1);
-        for (std::size_t i = 0; i <= n; ++i) {
-            row_[i] = i;
-        }
-        for (std::size_t j = 0; j < text.size(); ++j) {
-            auto diagonal = std::exchange(row_[0], j + 1);
-            auto least = row_[0];
-            for (std::size_t i = 0; i < n; ++i) {
-                const auto replaced = diagonal + (wanted_[i] == text[j] ? 0 : 1);
-                diagonal = row_[i + 1];
-                row_[i + 1] = std::min({replaced, row_[i] + 1, row_[i + 1] + 1});
-                least = std::min(least, row_[i + 1]);
-            }
-            if (least > limit_) {
-                return limit_ + 1;
-            }
-        }
-        return row_[n];
-    }
-
-    std::string wanted_;
-    std::size_t count_;
-    std::size_t limit_;
-    std::vector<std::pair<std::size_t, std::string>> best_;
-    std::vector<std::size_t> row_;
-};
-
-/// Returns: that a program knows no `what` of this name, which one may be meant, and which there
-/// are. In `known`, names stand between commas, what they take behind a colon.
-/// Complexity: that of the edit distances.
-[[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
-                                                   std::string_view known) {
-    const auto without_argument = [](std::string_view text) {
-        return text.substr(0, text.find(':'));
-    };
-    nearest_texts like(without_argument(name), 1);
-    std::string meant;
-    for (auto rest = known; !rest.empty();) {
-        const auto one = rest.substr(0, rest.find(", "));
-        like.offer(without_argument(one));
-        if (const auto best = like.take(); !best.empty() && best[0] == without_argument(one)) {
-            meant = one;
-        }
-        rest.remove_prefix(one.size() == rest.size() ? rest.size() : one.size() + 2);
-    }
-    auto text = std::string("unknown ").append(what).append(" '").append(name).append("'");
-    text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
-    return text.append("known: ").append(known);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_NEAREST_TEXTS_HPP
-
-// <stemma/algorithm/explain_no_match.hpp>
-#ifndef STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
-#define STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
+// <stemma/query/explain_no_match.hpp>
+#ifndef STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+#define STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
 
 namespace stemma {
 
@@ -15813,266 +19321,76 @@ template <module_view Modules, named_operators Ops>
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
+#endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
 
-// <stemma/algorithm/find_gaps.hpp>
-#ifndef STEMMA_ALGORITHM_FIND_GAPS_HPP
-#define STEMMA_ALGORITHM_FIND_GAPS_HPP
+// <stemma/io/detail/xml_text.hpp>
+#ifndef STEMMA_IO_DETAIL_XML_TEXT_HPP
+#define STEMMA_IO_DETAIL_XML_TEXT_HPP
 
 namespace stemma {
 
-/// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
-/// the order of the stretch.
-///
-/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<vertex_t<Graph>> find_gaps(const Graph& graph, const vertex_set& set,
-                                                     const order_stretch<Graph>& stretch) {
-    enum state : std::uint8_t { nothing, behind_members, member, gap };
-    const auto all = stretch.vertices();
-    std::vector<state> known(all.size(), nothing);
-    const auto known_of = [&](vertex_t<Graph> v) {
-        const auto place = stretch.place(index_of(graph, v));
-        return place < all.size() ? known[place] : nothing;
-    };
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
-        if (set.apart[v]) {
+/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
+/// UTF-8, or no character of XML, becomes U+FFFD. Complexity: O(length).
+inline void append_xml_text(std::string_view text, std::string& out) {
+    constexpr std::string_view unknown = "\xef\xbf\xbd";
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text[0]);
+        const auto length = detail::utf8_length(text);
+        if (length == 0) {
+            out.append(unknown);
+            text.remove_prefix(1);
             continue;
         }
-        if (set.inside[v]) {
-            known[at] = member;
-            continue;
+        switch (c) {
+        case '&':
+            out.append("&amp;");
+            break;
+        case '<':
+            out.append("&lt;");
+            break;
+        case '>':
+            out.append("&gt;");
+            break;
+        case '"':
+            out.append("&quot;");
+            break;
+        case '\'':
+            out.append("&#39;");
+            break;
+        case '\t':
+            out.append("&#9;");
+            break;
+        case '\n':
+            out.append("&#10;");
+            break;
+        case '\r':
+            out.append("&#13;");
+            break;
+        default: {
+            const auto character = text.substr(0, length);
+            const bool is_one =
+                c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
+            out.append(is_one ? character : unknown);
         }
-        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            if (known_of(source(*it, graph)) != nothing) {
-                known[at] = behind_members;
-                break;
-            }
         }
+        text.remove_prefix(length);
     }
-    std::vector<vertex_t<Graph>> gaps;
-    for (auto at = all.size(); at-- > 0;) {
-        if (known[at] != behind_members) {
-            continue;
-        }
-        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
-            if (known_of(target(*it, graph)) >= member) {
-                known[at] = gap;
-                gaps.push_back(all[at]);
-                break;
-            }
-        }
-    }
-    std::reverse(gaps.begin(), gaps.end());
-    return gaps;
+}
+
+/// Returns: the same as a text of its own.
+[[nodiscard]] inline std::string xml_text(std::string_view text) {
+    std::string out;
+    append_xml_text(text, out);
+    return out;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_FIND_GAPS_HPP
+#endif // STEMMA_IO_DETAIL_XML_TEXT_HPP
 
-// <stemma/model/module_members.hpp>
-#ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP
-#define STEMMA_MODEL_MODULE_MEMBERS_HPP
-
-namespace stemma {
-
-/// The operators of every module, each with all that lies below it.
-class module_members {
-public:
-    /// `attributions` is by vertex index; everyone has a module.
-    /// Requires: modules are numbered in preorder. Complexity: O(operators + modules).
-    module_members(const tree_index& modules, std::span<const attribution> attributions)
-        : modules_(&modules), members_(modules.size(), [&](auto take) {
-            for (id v = 0; v < attributions.size(); ++v) {
-                take(attributions[v].module, v);
-            }
-        }) {}
-
-    /// Returns: how many operators are in a module or below it.
-    [[nodiscard]] std::size_t count(id m) const { return below(m).size(); }
-
-    /// Returns: the operators in a module itself, ascending.
-    [[nodiscard]] std::span<const id> direct(id m) const { return members_[m]; }
-
-    /// Returns: the operators in a module or below it, ascending.
-    /// Complexity: O(n log n) of the result.
-    [[nodiscard]] std::vector<id> all(id m) const {
-        const auto found = below(m);
-        std::vector<id> sorted(found.begin(), found.end());
-        std::sort(sorted.begin(), sorted.end());
-        return sorted;
-    }
-
-private:
-    [[nodiscard]] std::span<const id> below(id m) const {
-        return members_.range(m, modules_->end(m));
-    }
-
-    const tree_index* modules_;
-    grouped_ids members_;
-};
-
-/// Returns: which call of module `m` an operator belongs to, by the call of the operator's own
-/// module below it; `no_id` where that does not follow.
-///
-/// `calls(module)` says how often a module is called, `no_id` where that is not known.
-template <class Calls>
-[[nodiscard]] id call_of(id m, const attribution& a, Calls calls) {
-    const id outer = calls(m);
-    const id inner = calls(a.module);
-    const bool known = outer != no_id && inner != no_id && a.call < inner && outer > 0;
-    return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_MODULE_MEMBERS_HPP
-
-// <stemma/algorithm/find_non_convex.hpp>
-#ifndef STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
-#define STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Tells of most modules at once that they are convex: nothing else stands between their first and
-/// their last operator.
-class contiguous_modules {
-public:
-    /// Requires: `order` is one of all vertices. Complexity: O(vertices + modules).
-    template <operator_graph_like Graph>
-    contiguous_modules(const Graph& graph, const sweep_order<Graph>& order,
-                       const tree_index& modules, std::span<const attribution> attributions,
-                       const std::vector<bool>& apart)
-        : first_(modules.size(), no_id)
-        , end_(modules.size(), 0)
-        , members_(modules.size(), 0)
-        , counted_(num_vertices(graph) + 1, 0) {
-        id at = 0;
-        id counted = 0;
-        order.forward([&](const vertex_t<Graph>& vertex) {
-            const auto v = index_of(graph, vertex);
-            if (!apart[v]) {
-                const auto m = attributions[v].module;
-                first_[m] = std::min(first_[m], at);
-                end_[m] = at + 1;
-                ++members_[m];
-                ++counted;
-            }
-            counted_[++at] = counted;
-        });
-        for (auto m = static_cast<id>(modules.size()); m-- > 1;) {
-            const auto above = modules.parent(m);
-            first_[above] = std::min(first_[above], first_[m]);
-            end_[above] = std::max(end_[above], end_[m]);
-            members_[above] += members_[m];
-        }
-    }
-
-    [[nodiscard]] bool operator()(id m) const {
-        return members_[m] < 2 || counted_[end_[m]] - counted_[first_[m]] == members_[m];
-    }
-
-    /// Returns: the place of the first operator of a module that is not apart.
-    [[nodiscard]] id first(id m) const { return first_[m]; }
-
-    /// Returns: the place behind the last one.
-    [[nodiscard]] id end(id m) const { return end_[m]; }
-
-private:
-    std::vector<id> first_;
-    std::vector<id> end_;
-    std::vector<id> members_; // how many they are, with all below
-    std::vector<id> counted_; // by place: operators before it that are not apart
-};
-
-} // namespace detail
-
-/// A module whose operators cannot run in one go: some way leads out of it and back.
-struct non_convex_module {
-    id module = no_id; ///< whose operators, with all below, they are
-    std::vector<id>
-        witness; ///< vertex indices: the one it leaves from, those outside, the one back
-};
-
-/// Returns: the modules that are not convex, each with all that lies below it, in order.
-///
-/// `attributions` is by vertex index. `apart` is as in `vertex_set`. Nothing is found in a graph
-/// with cycles. Complexity: O(V + E + modules), and for every module that is not contiguous in a
-/// topological order, the part of it between its first and its last operator.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<non_convex_module>
-find_non_convex_modules(const Graph& graph, const tree_index& modules,
-                        std::span<const attribution> attributions, std::vector<bool> apart) {
-    std::vector<non_convex_module> result;
-    // Files keep modules together where the order by levels does not.
-    const sweep_order<Graph> sweep(graph);
-    if (sweep.has_cycle()) {
-        return result;
-    }
-    const detail::contiguous_modules contiguous(graph, sweep, modules, attributions, apart);
-    std::vector<id> scattered;
-    for (id m = 1; m < modules.size(); ++m) {
-        if (!contiguous(m)) {
-            scattered.push_back(m);
-        }
-    }
-    if (scattered.empty()) {
-        return result;
-    }
-    std::vector<vertex_t<Graph>> order(num_vertices(graph));
-    std::size_t listed = 0;
-    bool by_index = true;
-    sweep.forward([&](const vertex_t<Graph>& v) {
-        by_index = by_index && index_of(graph, v) == listed;
-        order[listed++] = v;
-    });
-    std::vector<id> rank(by_index ? 0 : order.size());
-    for (std::size_t i = 0; i < rank.size(); ++i) {
-        rank[index_of(graph, order[i])] = static_cast<id>(i);
-    }
-    const module_members members(modules, attributions);
-    vertex_set set(order.size());
-    set.apart = std::move(apart);
-    const auto put_inside = [&](id m, bool inside) {
-        for (auto below = m; below < modules.end(m); ++below) {
-            for (auto v : members.direct(below)) {
-                set.inside[v] = inside;
-            }
-        }
-    };
-    std::vector<id> led_by;
-    for (auto m : scattered) {
-        // What holds the same operators as the module above is what that is.
-        if (members.count(m) == members.count(modules.parent(m))) {
-            if (!result.empty() && result.back().module == modules.parent(m)) {
-                result.push_back({m, result.back().witness});
-            }
-            continue;
-        }
-        put_inside(m, true);
-        const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
-        auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
-            return static_cast<id>(index_of(graph, v));
-        });
-        if (!path.empty()) {
-            result.push_back({m, std::move(path)});
-        }
-        put_inside(m, false);
-    }
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
-
-// <stemma/algorithm/fold_graph.hpp>
-#ifndef STEMMA_ALGORITHM_FOLD_GRAPH_HPP
-#define STEMMA_ALGORITHM_FOLD_GRAPH_HPP
+// <stemma/report/fold_graph.hpp>
+#ifndef STEMMA_REPORT_FOLD_GRAPH_HPP
+#define STEMMA_REPORT_FOLD_GRAPH_HPP
 
 namespace stemma {
 
@@ -16317,648 +19635,611 @@ template <operator_graph_like Graph>
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_FOLD_GRAPH_HPP
+#endif // STEMMA_REPORT_FOLD_GRAPH_HPP
 
-// <stemma/core/id_set_pool.hpp>
-#ifndef STEMMA_CORE_ID_SET_POOL_HPP
-#define STEMMA_CORE_ID_SET_POOL_HPP
+// <stemma/report/visibility.hpp>
+#ifndef STEMMA_REPORT_VISIBILITY_HPP
+#define STEMMA_REPORT_VISIBILITY_HPP
 
 namespace stemma {
-
-/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
-/// `no_id` is the empty set.
-using id_set = id;
 
 namespace detail {
 
-/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
-/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
-using id_chunk = std::uint64_t;
-
-[[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
-    return std::uint64_t{element / 32} << 32U | std::uint64_t{1} << element % 32;
-}
-
-[[nodiscard]] constexpr std::uint64_t place_of(id_chunk chunk) noexcept {
-    return chunk >> 32U;
-}
-
-[[nodiscard]] constexpr std::uint32_t bits_of(id_chunk chunk) noexcept {
-    return static_cast<std::uint32_t>(chunk);
-}
-
-[[nodiscard]] constexpr id least_of(id_chunk chunk) noexcept {
-    return static_cast<id>(place_of(chunk)) * 32 +
-           static_cast<id>(std::countr_zero(bits_of(chunk)));
-}
-
-[[nodiscard]] constexpr id greatest_of(id_chunk chunk) noexcept {
-    return static_cast<id>(place_of(chunk)) * 32 + 31 -
-           static_cast<id>(std::countl_zero(bits_of(chunk)));
-}
-
-[[nodiscard]] inline std::size_t count_ids(std::span<const id_chunk> set) noexcept {
-    std::size_t count = 0;
-    for (auto chunk : set) {
-        count += static_cast<std::size_t>(std::popcount(bits_of(chunk)));
-    }
-    return count;
-}
+template <class P, class Ops>
+concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
+    { p.shows(ops, v) } -> std::convertible_to<bool>;
+};
 
 } // namespace detail
 
-/// Keeps one copy of every distinct set of two or more ids below 2^31.
-class id_set_pool {
-public:
-    /// Returns: whether `set` is empty or a single id, and so needs no pool.
-    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
-        return set < first_pooled || set == no_id;
-    }
-
-    /// Returns: the set of `sorted`.
-    /// Requires: ascending, each id once.
-    /// Complexity: O(size) on average.
-    id_set intern(std::span<const id> sorted) {
-        made_.clear();
-        for (auto element : sorted) {
-            const auto chunk = detail::chunk_of(element);
-            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
-                made_.back() |= chunk;
-            } else {
-                made_.push_back(chunk);
-            }
-        }
-        return intern_chunks(made_);
-    }
-
-    /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
-    template <class Function>
-    void for_each(id_set set, Function f) const {
-        if (is_single(set)) {
-            if (set != no_id) {
-                f(set);
-            }
-            return;
-        }
-        for (auto chunk : pooled(set)) {
-            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
-                f(detail::least_of(left));
-            }
-        }
-    }
-
-    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
-    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
-        return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
-    }
-
-    /// Returns: how many sets of two or more are kept.
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-
-private:
-    friend class id_set_union;
-
-    static constexpr id first_pooled = id{1} << 31;
-
-    struct entry {
-        std::uint32_t first = 0; // of its chunks
-        std::uint32_t size = 0;  // in elements
-    };
-
-    [[nodiscard]] id_set intern_chunks(std::span<const detail::id_chunk> chunks) {
-        if (chunks.empty()) {
-            return no_id;
-        }
-        if (const auto only = detail::least_of(chunks[0]);
-            chunks.size() == 1 && chunks[0] == detail::chunk_of(only)) {
-            return only;
-        }
-        std::uint64_t hash = chunks.size();
-        for (auto chunk : chunks) {
-            hash = hash_mix(hash, chunk);
-        }
-        const auto next = static_cast<id>(entries_.size());
-        const auto found = index_.insert(hash, next, [&](id known) {
-            return std::ranges::equal(pooled(first_pooled + known), chunks);
-        });
-        if (found == next) {
-            entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
-                                static_cast<std::uint32_t>(detail::count_ids(chunks))});
-            chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
-        }
-        return first_pooled + found;
-    }
-
-    [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {
-        const auto place = set - first_pooled;
-        const auto first = entries_[place].first;
-        const auto end = place + 1 < entries_.size() ? entries_[place + 1].first : chunks_.size();
-        return {chunks_.data() + first, chunks_.data() + end};
-    }
-
-    std::vector<entry> entries_;
-    std::vector<detail::id_chunk> chunks_;
-    std::vector<detail::id_chunk> made_; // from the ids that are being interned
-    flat_index index_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_ID_SET_POOL_HPP
-
-// <stemma/algorithm/inherit.hpp>
-#ifndef STEMMA_ALGORITHM_INHERIT_HPP
-#define STEMMA_ALGORITHM_INHERIT_HPP
-
-namespace stemma {
-
-/// What is known of an operator that a rewriter puts in the place of others: fused, split or
-/// copied.
+/// Says which operators a view of a graph shows: a DAG, a picture, a report.
 ///
-/// Those with evidence count, and what they have in common is the module; the least trusted of
-/// their sources and the least confidence speak for it, and modules that differ make a conflict
-/// unless one lies above the other. Returns: no module where none of the old ones has evidence;
-/// `repropagate` finds one then. Requires: `old` are indices of `before`. Complexity: O(old).
-[[nodiscard]] inline attribution
-inherit(const tree_index& modules, std::span<const attribution> before, std::span<const id> old) {
-    const auto counts = [&](id v) {
-        return before[v].module != no_id && is_evidence(before[v].source);
-    };
-    attribution result;
-    id deepest = 0;
-    for (auto v : old) {
-        const auto& one = before[v];
-        if (!counts(v)) {
-            continue;
-        }
-        deepest = modules.depth(one.module) > modules.depth(deepest) ? one.module : deepest;
-        if (result.module == no_id) {
-            result = one;
-            continue;
-        }
-        result.conflict = result.conflict || one.conflict;
-        result.call = result.module == one.module && result.call == one.call ? one.call : no_id;
-        result.module = modules.lca(result.module, one.module);
-        result.source = std::max(result.source, one.source);
-        result.confidence = std::min(result.confidence, one.confidence);
-    }
-    for (auto v : old) {
-        result.conflict =
-            result.conflict || (counts(v) && !modules.is_ancestor(before[v].module, deepest));
-    }
-    return result;
-}
-
-/// The same, as in `inherit(modules, before, {3, 4})`.
-[[nodiscard]] inline attribution inherit(const tree_index& modules,
-                                         std::span<const attribution> before,
-                                         std::initializer_list<id> old) {
-    return inherit(modules, before, std::span(old.begin(), old.size()));
-}
-
-/// Returns: the tags of all the old operators together. Complexity: O(tags log tags).
-[[nodiscard]] inline id_set inherit_tags(id_set_pool& pool, std::span<const id_set> before,
-                                         std::span<const id> old) {
-    std::vector<id> all;
-    for (auto v : old) {
-        pool.for_each(before[v], [&](id tag) { all.push_back(tag); });
-    }
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return pool.intern(all);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_INHERIT_HPP
-
-// <stemma/algorithm/limit_confidence.hpp>
-#ifndef STEMMA_ALGORITHM_LIMIT_CONFIDENCE_HPP
-#define STEMMA_ALGORITHM_LIMIT_CONFIDENCE_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
-/// from.
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
-                                                 const sweep_order<graph_of<Ops>>& order,
-                                                 std::span<const id> evidence) {
-    const auto& graph = ops.graph();
-    std::vector<bool> known(evidence.size(), false);
-    order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        bool here = evidence[v] != no_id;
-        if (!here) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
-                here = known[index_of(graph, source(*it, graph))];
-            }
-        }
-        known[v] = here;
-    });
-    return known;
-}
-
-} // namespace detail
-
-/// Makes no operator without evidence surer than those it follows.
+/// `shows(ops, v)`: whether it shows `v`.
 ///
-/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
-/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
-/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
-/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
-/// V).
-template <operator_view Ops>
-void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
-                      std::span<const id> evidence, std::span<attribution> result) {
-    using entry = std::pair<float, id>; // what is least sure comes first
-    float most = 0;
-    for (id v = 0; v < result.size(); ++v) {
-        most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
-    }
-    std::vector<entry> found;
-    for (id v = 0; v < result.size(); ++v) {
-        if (result[v].source != provenance::root && result[v].confidence < most) {
-            found.emplace_back(result[v].confidence, v);
-        }
-    }
-    if (found.empty()) {
-        return;
-    }
-    const auto& graph = ops.graph();
-    const vertices_by_index<graph_of<Ops>> vertex_of(graph);
-    const auto above = detail::known_from_above(ops, order, evidence);
-    std::vector<std::pair<id, id>> bodies; // owner, operator that follows it
-    for (const auto& op : detail::operators_in_bodies(ops)) {
-        if (evidence[op.v] == no_id && result[op.v].source == provenance::owner) {
-            bodies.emplace_back(op.owner, op.v);
-        }
-    }
-    std::sort(bodies.begin(), bodies.end());
-    std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
-                                                                        std::move(found));
-    const auto limit = [&](id v, float confidence) {
-        if (evidence[v] == no_id && result[v].confidence > confidence) {
-            result[v].confidence = confidence;
-            next.emplace(confidence, v);
-        }
-    };
-    while (!next.empty()) {
-        const auto [confidence, v] = next.top();
-        next.pop();
-        if (result[v].confidence < confidence) {
-            continue; // it was told before, of a lower one
-        }
-        const auto from = result[v].source;
-        if (evidence[v] != no_id || from != provenance::producer) {
-            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
-                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
-                if (const auto how = result[producer].source;
-                    how == provenance::consumer || how == provenance::between) {
-                    limit(producer, confidence);
-                }
+/// Requires: the same answer for the same operator during one call.
+/// Complexity: callers ask once per operator.
+template <class P, class Ops>
+concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+
+/// Everything that computes: all operators but constants of the standard.
+struct hide_constants {
+    using policy_category = visibility_category;
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        if constexpr (qualified_operators<Ops>) {
+            if (!std::string_view(ops.domain(v)).empty()) {
+                return true;
             }
         }
-        if (above[v]) {
-            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
-                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
-                if (const auto how = result[reader].source;
-                    how == provenance::producer || how == provenance::between) {
-                    limit(reader, confidence);
-                }
-            }
-        }
-        for (auto op = std::lower_bound(bodies.begin(), bodies.end(), std::pair(v, id{0}));
-             op != bodies.end() && op->first == v; ++op) {
-            limit(op->second, confidence);
-        }
+        return std::string_view(ops.op_type(v)) != "Constant";
     }
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_LIMIT_CONFIDENCE_HPP
-
-// <stemma/algorithm/module_dag.hpp>
-#ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
-#define STEMMA_ALGORITHM_MODULE_DAG_HPP
-
-namespace stemma {
-
-/// Which operators a module's DAG holds.
-enum class dag_level : std::uint8_t {
-    subtree, ///< of the module and of all below it
-    direct,  ///< of the module itself
 };
 
-/// Operators of one module, by vertex index, and the dependences between them.
-struct module_dag {
-    std::vector<id> operators;            ///< ascending
-    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
-};
+/// All operators but those of some types, by glob: `Constant`, `*Linear`.
+struct hide_types {
+    using policy_category = visibility_category;
 
-/// The DAGs of all modules of a tree, made one at a time.
-template <operator_graph_like Graph>
-class module_dags {
-public:
-    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
-    /// and is asked twice; one that stands under none is in no DAG.
-    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
-    template <class ModulesOf>
-    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
-        : graph_(graph)
-        , modules_(modules)
-        , vertex_(graph)
-        , rounds_(num_vertices(graph), 0)
-        , members_(modules.size(), [&](auto take) {
-            for (id v = 0; v < rounds_.size(); ++v) {
-                modules_of(v, [&](id m) { take(m, v); });
-            }
-        }) {}
+    std::vector<std::string> patterns{}; ///< globs of operator types
 
-    /// Returns: the DAG of a module, valid until the next call.
-    /// Complexity: O(n log n) of its operators, and the edges at them.
-    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
-        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
-        auto& operators = dag_.operators;
-        const auto members = members_.range(m, end);
-        operators.assign(members.begin(), members.end());
-        sort_each_once(operators, 0);
-        ++round_;
-        for (auto v : operators) {
-            rounds_[v] = round_;
-        }
-        auto& edges = dag_.edges;
-        edges.clear();
-        for (auto v : operators) {
-            const auto first = edges.size();
-            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
-                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
-                if (rounds_[reader] == round_) {
-                    edges.emplace_back(v, reader);
-                }
-            }
-            sort_each_once(edges, first);
-        }
-        return dag_;
-    }
-
-private:
-    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
-    /// graphs their readers, mostly so.
-    template <class T>
-    static void sort_each_once(std::vector<T>& items, std::size_t first) {
-        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
-        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
-            std::sort(begin, items.end());
-            items.erase(std::unique(begin, items.end()), items.end());
-        }
-    }
-
-    const Graph& graph_;
-    const tree_index& modules_;
-    vertices_by_index<Graph> vertex_;
-    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
-    grouped_ids members_;    // vertex indices, by module
-    id round_ = 0;
-    module_dag dag_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_MODULE_DAG_HPP
-
-// <stemma/core/text_list.hpp>
-#ifndef STEMMA_CORE_TEXT_LIST_HPP
-#define STEMMA_CORE_TEXT_LIST_HPP
-
-namespace stemma {
-
-/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
-[[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-        const auto comma = text.find(',');
-        if (comma != 0) {
-            parts.emplace_back(text.substr(0, comma));
-        }
-        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
-    }
-    return parts;
-}
-
-namespace detail {
-
-/// Returns: the parts, separated by commas. Complexity: O(length).
-[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) {
-        text.append(text.empty() ? "" : ",").append(part);
-    }
-    return text;
-}
-
-} // namespace detail
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_TEXT_LIST_HPP
-
-// <stemma/policy/selection.hpp>
-#ifndef STEMMA_POLICY_SELECTION_HPP
-#define STEMMA_POLICY_SELECTION_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P, class Modules>
-concept has_selects = requires(const P& p, const Modules& modules, id m) {
-    { p.selects(modules, m) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which modules get a tag of their own.
-///
-/// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
-///
-/// Requires: the same answer for the same module during one call.
-/// Complexity: callers ask once per module.
-template <class P, class Modules>
-concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
-
-/// Returns: whether `qualified_class` lives in `package` or below it.
-[[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
-                                           std::string_view package) noexcept {
-    return qualified_class.starts_with(package) &&
-           (qualified_class.size() == package.size() || qualified_class[package.size()] == '.');
-}
-
-namespace detail {
-
-/// What `infrastructure_packages` starts with. A function: GCC 12 ends in an internal error where a
-/// template makes an object whose members are initialized by a list of texts.
-[[nodiscard]] inline std::vector<std::string> torch_packages() {
-    return {"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx", "torch._dynamo"};
-}
-
-} // namespace detail
-
-/// The packages whose classes build models rather than being part of one. Data: replace at will.
-struct infrastructure_packages {
-    /// A class in a package or below it counts.
-    std::vector<std::string> names = detail::torch_packages();
-
-    friend bool operator==(const infrastructure_packages&,
-                           const infrastructure_packages&) = default;
-
-    /// Returns: whether a class is infrastructure; an unknown class ("") is not.
-    [[nodiscard]] bool contain(std::string_view qualified_class) const {
-        return std::any_of(names.begin(), names.end(), [&](const auto& package) {
-            return is_in_package(qualified_class, package);
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return glob_match(pattern, ops.op_type(v));
         });
     }
 };
 
-/// Every module that is no infrastructure, and infrastructure whose class is asked for. A module of
-/// unknown class that never runs is taken for a container, and so for infrastructure.
-struct not_infrastructure {
-    using policy_category = selection_category;
+/// Every operator.
+struct show_all {
+    using policy_category = visibility_category;
 
-    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
-    /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
-    std::vector<std::string> keep{};
-
-    /// Returns: `default`, with `keep` behind a colon; nothing for packages of one's own, of which
-    /// a record says nothing. Complexity: O(length).
-    [[nodiscard]] std::string name() const {
-        if (packages != infrastructure_packages()) {
-            return {};
-        }
-        return keep.empty() ? "default" : "default:" + detail::join_list(keep);
-    }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const {
-        if constexpr (counts_calls<Modules>) {
-            const std::string_view class_name = modules.class_name(m);
-            if (class_name.empty() && modules.calls(m) == 0) {
-                return false;
-            }
-        }
-        return !packages.contain(modules.qualified_class(m)) ||
-               std::any_of(keep.begin(), keep.end(), [&](const auto& pattern) {
-                   return glob_match(pattern, modules.class_name(m)) ||
-                          glob_match(pattern, modules.qualified_class(m));
-               });
-    }
-};
-
-/// Every module.
-struct all_modules {
-    using policy_category = selection_category;
-    static constexpr std::string_view name = "all";
-
-    template <module_view Modules>
-    [[nodiscard]] constexpr bool selects(const Modules&, id) const noexcept {
+    template <operator_view Ops>
+    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
         return true;
     }
 };
 
-/// Modules whose class lives in one of some packages.
-struct in_packages {
-    using policy_category = selection_category;
-
-    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
-
-    /// Returns: `package:P,...`. Complexity: O(length).
-    [[nodiscard]] std::string name() const { return "package:" + detail::join_list(packages); }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const {
-        return std::any_of(packages.begin(), packages.end(), [&](const auto& package) {
-            return is_in_package(modules.qualified_class(m), package);
-        });
-    }
-};
-
-/// Modules whose class name or qualified class fits one of some globs.
-struct of_classes {
-    using policy_category = selection_category;
-
-    std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
-
-    /// Returns: `class:GLOB,...`. Complexity: O(length).
-    [[nodiscard]] std::string name() const { return "class:" + detail::join_list(patterns); }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const {
-        return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return glob_match(pattern, modules.class_name(m)) ||
-                   glob_match(pattern, modules.qualified_class(m));
-        });
-    }
-};
-
-/// Modules at most so many edges below the root.
-struct down_to_depth {
-    using policy_category = selection_category;
-
-    id depth = no_id; ///< edges; by default all modules are selected
-
-    /// Returns: `depth:N`.
-    [[nodiscard]] std::string name() const { return "depth:" + std::to_string(depth); }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
-        return modules.index().depth(m) <= depth;
-    }
-};
-
-/// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
-template <class P, class Modules>
-consteval bool explain_selection_policy() {
-    static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
-    static_assert(policy_for<P, selection_category>,
-                  "selection policy: add `using policy_category = stemma::selection_category;`");
-    static_assert(detail::has_selects<P, Modules>,
-                  "selection policy: add `bool selects(const Modules&, stemma::id module) const`");
-    return selection_policy<P, Modules>;
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_visibility_policy() {
+    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
+    static_assert(policy_for<P, visibility_category>,
+                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
+    static_assert(detail::has_shows<P, Ops>,
+                  "visibility policy: add `bool shows(const Ops&, operator) const`");
+    return visibility_policy<P, Ops>;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_SELECTION_HPP
+#endif // STEMMA_REPORT_VISIBILITY_HPP
 
-// <stemma/algorithm/select_modules.hpp>
-#ifndef STEMMA_ALGORITHM_SELECT_MODULES_HPP
-#define STEMMA_ALGORITHM_SELECT_MODULES_HPP
+// <stemma/core/detail/policy_answer.hpp>
+#ifndef STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+#define STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+
+namespace stemma::detail {
+
+/// Ends what asked a policy that answered nonsense.
+/// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
+/// where
+///   it has one.
+template <class P>
+[[noreturn]] void refuse_answer(const P& policy, std::string_view role, std::string_view answer) {
+    const auto name = name_of_policy(policy);
+    auto place = std::string(role) + " policy";
+    if (!name.empty()) {
+        place.append(" '").append(name).append("'");
+    }
+    STEMMA_THROW(error(error_code::refused, "", place, answer));
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+
+// <stemma/tagging/resolution.hpp>
+#ifndef STEMMA_TAGGING_RESOLUTION_HPP
+#define STEMMA_TAGGING_RESOLUTION_HPP
 
 namespace stemma {
 
-/// Returns: for each module the nearest selected one that is it or above it.
-/// Complexity: one `selects` per module.
-template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure>
-[[nodiscard]] std::vector<id> select_modules(const Modules& modules,
-                                             const Selection& selection = {}) {
-    const tree_index& tree = modules.index();
-    std::vector<id> selected(tree.size());
-    for (id m = 1; m < tree.size(); ++m) {
-        selected[m] = selection.selects(modules, m) ? m : selected[tree.parent(m)];
+namespace detail {
+
+template <class P>
+concept has_resolve = requires(const P& p, const tree_index& modules,
+                               std::span<const claim> claims) {
+    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
+};
+
+} // namespace detail
+
+/// Makes one attribution of what the sources claim about one operator.
+///
+/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
+///
+/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
+///   for the same claims, and has `module == no_id` when none is believed.
+/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
+template <class P>
+concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
+
+/// Believes the most trusted source, and raises the confidence where an independent one agrees.
+///
+/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
+/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
+/// of one source are alternatives: the one that fits the rest counts, and where none does, the
+/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
+/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
+/// above. Whatever disagrees makes a conflict.
+struct by_trust {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "trust";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        std::span<const claim> leading;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (believed(group) &&
+                (leading.empty() || group.front().source < leading.front().source)) {
+                leading = group;
+            }
+        });
+        if (leading.empty()) {
+            return {};
+        }
+        auto result = settle(modules, leading, claims);
+        if (!leading.front().exact) {
+            refine(modules, claims, leading.front(), result);
+        }
+        auto module = result.module;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (group.front().source == result.source || !believed(group)) {
+                return;
+            }
+            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
+                return agrees(modules, c, result.module);
+            });
+            if (agreeing == group.end()) {
+                result.conflict = true;
+                for (const auto& other : group) {
+                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
+                }
+            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
+                module = agreeing->module;
+            } else if (agreeing->module == result.module) {
+                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
+            }
+        });
+        if (module != result.module || leading.front().doubtful) {
+            result.module = module;
+            result.confidence = std::min(result.confidence, 0.7F);
+        }
+        return result;
     }
-    return selected;
+
+    /// Returns: whether a claim can be true when the deepest module is `module`.
+    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
+        return c.module == module || (!c.exact && modules.are_related(c.module, module));
+    }
+
+private:
+    template <class Function>
+    static void for_each_source(std::span<const claim> claims, Function f) {
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            while (last < claims.size() && claims[last].source == claims[first].source) {
+                ++last;
+            }
+            f(claims.subspan(first, last - first));
+        }
+    }
+
+    [[nodiscard]] bool believed(std::span<const claim> group) const {
+        return std::any_of(group.begin(), group.end(),
+                           [&](const claim& c) { return c.confidence >= min_confidence; });
+    }
+
+    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
+    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
+    static void refine(const tree_index& modules, std::span<const claim> claims,
+                       const claim& leading, attribution& result) {
+        for (const auto& c : claims) {
+            const bool aligned = c.source == provenance::torchscript ||
+                                 c.source == provenance::trace || c.source == provenance::fx;
+            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
+            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
+                result.module = c.module;
+                result.call = c.call;
+                result.source = c.source;
+                result.confidence = c.confidence;
+                return;
+            }
+        }
+    }
+
+    /// Picks among the alternatives of the leading source.
+    [[nodiscard]] static attribution settle(const tree_index& modules,
+                                            std::span<const claim> leading,
+                                            std::span<const claim> claims) {
+        const auto as_attribution = [](const claim& c) {
+            return attribution{c.module, c.call, c.confidence, c.source, false};
+        };
+        if (leading.size() == 1) {
+            return as_attribution(leading.front());
+        }
+        // Where they are doubtful it was made of all of them.
+        for (const auto& alternative :
+             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
+            for (const auto& other : claims) {
+                if (other.source != alternative.source &&
+                    agrees(modules, other, alternative.module)) {
+                    return as_attribution(alternative);
+                }
+            }
+        }
+        const auto surest =
+            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
+                return a.confidence < b.confidence;
+            });
+        auto result = as_attribution(*surest);
+        for (const auto& alternative : leading) {
+            if (alternative.confidence < surest->confidence) {
+                continue;
+            }
+            result.call = alternative.module == result.module ? result.call : no_id;
+            result.module = modules.lca(result.module, alternative.module);
+        }
+        return result;
+    }
+};
+
+/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
+struct cautious {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "cautious";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        auto result = by_trust{min_confidence}.resolve(modules, claims);
+        if (result.conflict) {
+            for (const auto& c : claims) {
+                result.module = modules.lca(result.module, c.module);
+            }
+            result.call = no_id;
+            result.confidence = std::min(result.confidence, 0.5F);
+        }
+        return result;
+    }
+};
+
+/// Believes the claim that is surest of itself, and the more trusted source among equally sure
+/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
+/// their common ancestor; whatever disagrees makes a conflict.
+struct by_confidence {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "confidence";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto surest =
+            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
+                return a.confidence != b.confidence ? a.confidence < b.confidence
+                                                    : a.source > b.source;
+            });
+        if (surest == claims.end() || surest->confidence < min_confidence) {
+            return {};
+        }
+        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
+        for (const auto& c : claims) {
+            const bool is_equal =
+                c.source == surest->source && !(c.confidence < surest->confidence);
+            if (is_equal && c.module != result.module) {
+                result.module = modules.lca(result.module, c.module);
+                result.call = no_id;
+            }
+        }
+        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
+            return c.source != surest->source && c.confidence >= min_confidence &&
+                   !by_trust::agrees(modules, c, result.module);
+        });
+        return result;
+    }
+};
+
+/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
+/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
+/// not.
+///
+/// Each module that is claimed has as much weight as the sources have that agree with it, less that
+/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
+/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
+/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
+struct by_weight {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "default";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
+        if (!trusted.conflict || has_doubt(claims)) {
+            return trusted;
+        }
+        auto best = trusted;
+        auto most = weight_of(modules, claims, trusted.module);
+        for (const auto& c : claims) {
+            const auto weight = weight_of(modules, claims, c.module);
+            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
+                best = {c.module, c.call, c.confidence, c.source, true};
+                most = weight;
+            }
+        }
+        if (best.module != trusted.module) {
+            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
+        }
+        return best;
+    }
+
+private:
+    static constexpr float margin = 0.01F;
+
+    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
+        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
+    }
+
+    [[nodiscard]] static float odds(float confidence) {
+        constexpr float sure = 0.995F;
+        confidence = std::clamp(confidence, 1 - sure, sure);
+        return std::log(confidence / (1 - confidence));
+    }
+
+    /// Returns: how much speaks for a module, of each source the best of its alternatives.
+    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
+                                  id module) const {
+        float sum = 0;
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            float most = -std::numeric_limits<float>::infinity();
+            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
+                const auto weight = odds(claims[last].confidence);
+                most = std::max(most, by_trust::agrees(modules, claims[last], module)
+                                          ? weight
+                                          : -std::max(weight, 0.0F));
+            }
+            sum += most;
+        }
+        return sum;
+    }
+};
+
+/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_resolution_policy() {
+    static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
+    static_assert(policy_for<P, resolution_category>,
+                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
+    static_assert(detail::has_resolve<P>,
+                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
+                  "std::span<const stemma::claim>) const`");
+    return resolution_policy<P>;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_SELECT_MODULES_HPP
+#endif // STEMMA_TAGGING_RESOLUTION_HPP
 
-// <stemma/policy/naming.hpp>
-#ifndef STEMMA_POLICY_NAMING_HPP
-#define STEMMA_POLICY_NAMING_HPP
+// <stemma/tagging/attribute.hpp>
+#ifndef STEMMA_TAGGING_ATTRIBUTE_HPP
+#define STEMMA_TAGGING_ATTRIBUTE_HPP
+
+namespace stemma {
+
+/// Some operators, by vertex index, with a list of things each.
+template <class T>
+class per_operator_lists {
+public:
+    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
+    /// before `of`, which finds the list that was added first.
+    void add(id v, std::span<const T> items) {
+        entries_.push_back({v, items_.size(), items.size()});
+        items_.insert(items_.end(), items.begin(), items.end());
+    }
+
+    /// Adds all lists of another one. Complexity: O(what it holds).
+    void append(const per_operator_lists& other) {
+        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
+    }
+
+    /// Returns: how many lists were added.
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+    /// Returns: the list of vertex index `v`; empty when it has none.
+    /// Complexity: O(log size), if lists were added by rising vertex index.
+    [[nodiscard]] std::span<const T> of(id v) const noexcept {
+        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
+                                         [](const entry& e, id wanted) { return e.v < wanted; });
+        return it == entries_.end() || it->v != v ? std::span<const T>{}
+                                                  : std::span(items_).subspan(it->first, it->count);
+    }
+
+    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& e : entries_) {
+            f(e.v, std::span(items_).subspan(e.first, e.count));
+        }
+    }
+
+    /// Makes `of` work after lists were added in any order.
+    void sort() {
+        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
+        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
+            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
+        }
+    }
+
+private:
+    struct entry {
+        id v = no_id;
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    std::vector<entry> entries_;
+    std::vector<T> items_;
+};
+
+/// What the evidence says of all operators.
+struct evidence_result {
+    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
+    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
+    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
+                                         ///< decided between them
+    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
+    std::size_t dropped = 0;             ///< operators with claims that were not believed
+};
+
+/// The sources that need nothing but the model itself.
+using name_sources =
+    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
+                     parameter_names, parameter_regions, leftovers, class_tags>;
+
+namespace detail {
+
+/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
+template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
+void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
+               Iterator last, const Resolution& resolution, std::span<attribution> of,
+               evidence_result& result) {
+    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
+    std::vector<claim> claims;
+    attribution resolved;
+    std::vector<id> modules;
+    for (; it != last; ++it) {
+        auto end = claims.begin();
+        bool as_before = true;
+        bool is_called = false;
+        sources.for_each_claim(*it, [&](const claim& made) {
+            if (made.module >= tree.size() ||
+                (made.caller != no_id && made.caller >= tree.size())) {
+                STEMMA_THROW(error(error_code::refused, "", "evidence",
+                                   "a source claims a module that is not in the tree"));
+            }
+            is_called |= made.caller != no_id;
+            if (end == claims.end()) {
+                claims.push_back(made);
+                end = claims.end();
+                as_before = false;
+                return;
+            }
+            if (!as_before || *end != made) {
+                *end = made;
+                as_before = false;
+            }
+            ++end;
+        });
+        if (end == claims.begin()) {
+            continue;
+        }
+        if (!as_before || end != claims.end()) {
+            claims.erase(end, claims.end());
+            resolved = resolution.resolve(tree, claims);
+            if (resolved.module != no_id && resolved.module >= tree.size()) {
+                detail::refuse_answer(resolution, "resolution",
+                                      "names a module that is not in the tree");
+            }
+        }
+        const auto v = static_cast<id>(index_of(graph, *it));
+        of[v] = resolved;
+        if (resolved.module == no_id) {
+            ++result.dropped;
+        }
+        if (resolved.conflict) {
+            result.conflicts.add(v, claims);
+        }
+        if (claims.size() > 1 && claims.front().source == claims.back().source) {
+            modules.clear();
+            for (const auto& one : claims) {
+                modules.push_back(one.module);
+            }
+            result.alternatives.add(v, modules);
+        }
+        if (!is_called) {
+            continue;
+        }
+        for (const auto& one : claims) {
+            if (one.caller != no_id && one.module == resolved.module &&
+                one.source == resolved.source) {
+                result.callers.add(v, {&one.caller, 1});
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Asks the sources about every operator and resolves what they claim, by as many threads as are
+/// given.
+/// Requires: the context allows so many.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_weight>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence, const Resolution& resolution,
+                                        thread_limit threads) {
+    const auto& graph = context.ops().graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto sources = detail::prepare_source(evidence, context);
+    std::vector<attribution> of(size);
+    // Operators do not take equally long, so there are more parts than threads.
+    const auto workers = threads.parts_of_operators(size);
+    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
+    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
+        const auto [first, last] = vertex_range(graph, parts.size(), part);
+        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
+                          parts[part]);
+    });
+    auto result = std::move(parts.front());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        result.conflicts.append(parts[part].conflicts);
+        result.alternatives.append(parts[part].alternatives);
+        result.callers.append(parts[part].callers);
+        result.dropped += parts[part].dropped;
+    }
+    result.of = std::move(of);
+    result.conflicts.sort();
+    result.alternatives.sort();
+    result.callers.sort();
+    return result;
+}
+
+/// The same, by as many threads as the context allows.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_weight>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    return attribute(context, evidence, resolution, context.threads());
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_ATTRIBUTE_HPP
+
+// <stemma/tagging/naming.hpp>
+#ifndef STEMMA_TAGGING_NAMING_HPP
+#define STEMMA_TAGGING_NAMING_HPP
 
 namespace stemma {
 
@@ -17067,11 +20348,34 @@ consteval bool explain_naming_policy() {
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_NAMING_HPP
+#endif // STEMMA_TAGGING_NAMING_HPP
 
-// <stemma/algorithm/name_modules.hpp>
-#ifndef STEMMA_ALGORITHM_NAME_MODULES_HPP
-#define STEMMA_ALGORITHM_NAME_MODULES_HPP
+// <stemma/tagging/select_modules.hpp>
+#ifndef STEMMA_TAGGING_SELECT_MODULES_HPP
+#define STEMMA_TAGGING_SELECT_MODULES_HPP
+
+namespace stemma {
+
+/// Returns: for each module the nearest selected one that is it or above it.
+/// Complexity: one `selects` per module.
+template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure>
+[[nodiscard]] std::vector<id> select_modules(const Modules& modules,
+                                             const Selection& selection = {}) {
+    const tree_index& tree = modules.index();
+    std::vector<id> selected(tree.size());
+    for (id m = 1; m < tree.size(); ++m) {
+        selected[m] = selection.selects(modules, m) ? m : selected[tree.parent(m)];
+    }
+    return selected;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_SELECT_MODULES_HPP
+
+// <stemma/tagging/name_modules.hpp>
+#ifndef STEMMA_TAGGING_NAME_MODULES_HPP
+#define STEMMA_TAGGING_NAME_MODULES_HPP
 
 namespace stemma {
 
@@ -17094,11 +20398,11 @@ template <module_view Modules, selection_policy<Modules> Selection = not_infrast
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_NAME_MODULES_HPP
+#endif // STEMMA_TAGGING_NAME_MODULES_HPP
 
-// <stemma/algorithm/number_calls.hpp>
-#ifndef STEMMA_ALGORITHM_NUMBER_CALLS_HPP
-#define STEMMA_ALGORITHM_NUMBER_CALLS_HPP
+// <stemma/tagging/number_calls.hpp>
+#ifndef STEMMA_TAGGING_NUMBER_CALLS_HPP
+#define STEMMA_TAGGING_NUMBER_CALLS_HPP
 
 namespace stemma {
 
@@ -17289,11 +20593,11 @@ void number_calls(const Ops& ops, const tree_index& modules, std::span<attributi
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_NUMBER_CALLS_HPP
+#endif // STEMMA_TAGGING_NUMBER_CALLS_HPP
 
-// <stemma/algorithm/overrule_shared.hpp>
-#ifndef STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
-#define STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+// <stemma/tagging/overrule_shared.hpp>
+#ifndef STEMMA_TAGGING_OVERRULE_SHARED_HPP
+#define STEMMA_TAGGING_OVERRULE_SHARED_HPP
 
 namespace stemma {
 
@@ -17366,940 +20670,120 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+#endif // STEMMA_TAGGING_OVERRULE_SHARED_HPP
 
-// <stemma/algorithm/partition.hpp>
-#ifndef STEMMA_ALGORITHM_PARTITION_HPP
-#define STEMMA_ALGORITHM_PARTITION_HPP
+// <stemma/tagging/detail/limit_confidence.hpp>
+#ifndef STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+#define STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
 
 namespace stemma {
 
-/// A partition whose parts can be run one after the other.
-struct acyclic_partition {
-    /// A part of the partition it was made from, or one level of it.
-    struct piece {
-        id part = no_id; ///< of the partition that was given
-        id level = 0;    ///< 0 of a part that was not divided
+namespace detail {
+
+/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
+/// from.
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order,
+                                                 std::span<const id> evidence) {
+    const auto& graph = ops.graph();
+    std::vector<bool> known(evidence.size(), false);
+    order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        bool here = evidence[v] != no_id;
+        if (!here) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
+                here = known[index_of(graph, source(*it, graph))];
+            }
+        }
+        known[v] = here;
+    });
+    return known;
+}
+
+} // namespace detail
+
+/// Makes no operator without evidence surer than those it follows.
+///
+/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
+/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
+/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
+/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
+/// V).
+template <operator_view Ops>
+void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
+                      std::span<const id> evidence, std::span<attribution> result) {
+    using entry = std::pair<float, id>; // what is least sure comes first
+    float most = 0;
+    for (id v = 0; v < result.size(); ++v) {
+        most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
+    }
+    std::vector<entry> found;
+    for (id v = 0; v < result.size(); ++v) {
+        if (result[v].source != provenance::root && result[v].confidence < most) {
+            found.emplace_back(result[v].confidence, v);
+        }
+    }
+    if (found.empty()) {
+        return;
+    }
+    const auto& graph = ops.graph();
+    const vertices_by_index<graph_of<Ops>> vertex_of(graph);
+    const auto above = detail::known_from_above(ops, order, evidence);
+    std::vector<std::pair<id, id>> bodies; // owner, operator that follows it
+    for (const auto& op : detail::operators_in_bodies(ops)) {
+        if (evidence[op.v] == no_id && result[op.v].source == provenance::owner) {
+            bodies.emplace_back(op.owner, op.v);
+        }
+    }
+    std::sort(bodies.begin(), bodies.end());
+    std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
+                                                                        std::move(found));
+    const auto limit = [&](id v, float confidence) {
+        if (evidence[v] == no_id && result[v].confidence > confidence) {
+            result[v].confidence = confidence;
+            next.emplace(confidence, v);
+        }
     };
-
-    std::vector<piece> pieces; ///< in an order in which they can be run
-    std::vector<id> piece_of;  ///< by vertex index; `no_id` of one without a part
-};
-
-namespace detail {
-
-/// Returns: by part those that read from it, each as often as its vertices do.
-template <operator_graph_like Graph>
-[[nodiscard]] grouped_ids readers_by_part(const Graph& graph, std::span<const id> part,
-                                          std::size_t part_count) {
-    return {part_count, [&](auto take) { for_each_between(graph, part, take); }};
-}
-
-/// Returns: by part its strong component, as `find_strong_components` does.
-[[nodiscard]] inline std::vector<id> circles_of(const grouped_ids& readers) {
-    return strong_components<id>(
-        readers.size(),
-        [&](auto f) {
-            for (id p = 0; p < readers.size(); ++p) {
-                f(p);
-            }
-        },
-        [](id p) { return p; },
-        [&](id p) { return std::pair(readers[p].begin(), readers[p].end()); },
-        [](id p) { return p; });
-}
-
-/// Returns: by part its place in a topological order that prefers low ones.
-[[nodiscard]] inline std::vector<id> places_in_order(const grouped_ids& readers) {
-    std::vector<std::size_t> waiting(readers.size());
-    for (auto to : readers.range(0, readers.size())) {
-        ++waiting[to];
-    }
-    std::priority_queue<id, std::vector<id>, std::greater<>> ready;
-    for (id p = 0; p < waiting.size(); ++p) {
-        if (waiting[p] == 0) {
-            ready.push(p);
+    while (!next.empty()) {
+        const auto [confidence, v] = next.top();
+        next.pop();
+        if (result[v].confidence < confidence) {
+            continue; // it was told before, of a lower one
         }
-    }
-    std::vector<id> place(waiting.size(), no_id);
-    for (id next = 0; !ready.empty(); ++next) {
-        const auto p = ready.top();
-        ready.pop();
-        place[p] = next;
-        for (auto to : readers[p]) {
-            if (--waiting[to] == 0) {
-                ready.push(to);
-            }
-        }
-    }
-    return place;
-}
-
-} // namespace detail
-
-/// Divides the parts of a partition that read from each other in circles by level: a vertex's level
-/// is the number of times that the way to it, among such parts, goes from one to another, at most.
-/// Parts on no circle stay whole.
-///
-/// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
-/// part, each behind its producers. Complexity: O(V + E + parts), and O(log n) for each of n pieces
-/// and for each vertex of a level above 0.
-template <operator_graph_like Graph>
-[[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
-                                             std::size_t part_count,
-                                             std::span<const vertex_t<Graph>> order) {
-    const auto circle = detail::circles_of(detail::readers_by_part(graph, part, part_count));
-    std::vector<id> level(num_vertices(graph), 0);
-    std::vector<id> lowest(part_count, no_id); // by part: its piece of level 0
-    std::map<std::pair<id, id>, id> others;    // part and level: piece
-    acyclic_partition result;
-    result.piece_of.assign(num_vertices(graph), no_id);
-    for (const auto& v : order) {
-        const auto i = index_of(graph, v);
-        const auto own = part[i];
-        if (own == no_id) {
-            continue;
-        }
-        id highest = 0;
-        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            if (part[u] != no_id && circle[part[u]] == circle[own]) {
-                highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
-            }
-        }
-        level[i] = highest;
-        auto& piece =
-            highest == 0 ? lowest[own] : others.try_emplace({own, highest}, no_id).first->second;
-        if (piece == no_id) {
-            piece = static_cast<id>(result.pieces.size());
-            result.pieces.push_back({own, highest});
-        }
-        result.piece_of[i] = piece;
-    }
-    // Pieces are numbered by their first vertex now; put them behind what they read.
-    const auto place = detail::places_in_order(
-        detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
-    auto sorted = result.pieces;
-    for (std::size_t p = 0; p < place.size(); ++p) {
-        sorted[place[p]] = result.pieces[p];
-    }
-    result.pieces = std::move(sorted);
-    for (auto& p : result.piece_of) {
-        p = p == no_id ? no_id : place[p];
-    }
-    return result;
-}
-
-/// Joins pieces of one part again where nothing between them keeps them apart: a later level joins
-/// the one before it when no way leads from there through other pieces to it.
-///
-/// Complexity: O(pieces * (pieces + edges between them)).
-template <operator_graph_like Graph>
-void join_levels(const Graph& graph, acyclic_partition& partition) {
-    auto count = partition.pieces.size();
-    std::map<id, std::vector<id>> of_part;
-    for (id p = 0; p < count; ++p) {
-        of_part[partition.pieces[p].part].push_back(p);
-    }
-    std::vector<id> joined(count); // by piece: the one it is part of now
-    for (id p = 0; p < count; ++p) {
-        joined[p] = p;
-    }
-    const auto between =
-        quotient_graph(graph, std::span<const id>(partition.piece_of), partition.pieces.size());
-    std::vector<std::vector<id>> members(count);
-    for (id p = 0; p < count; ++p) {
-        members[p] = {p};
-    }
-    // Whether a way leads from `from` through another piece to `to`.
-    const auto leads_around = [&](id from, id to) {
-        std::vector<bool> seen(count, false);
-        std::vector<id> open;
-        const auto visit_readers = [&](id group) {
-            for (auto p : members[group]) {
-                for (auto [it, last] = adjacent_vertices(p, between); it != last; ++it) {
-                    const auto reader = joined[*it];
-                    if (reader != from && !seen[reader] && (reader != to || group != from)) {
-                        seen[reader] = true;
-                        open.push_back(reader);
-                    }
+        const auto from = result[v].source;
+        if (evidence[v] != no_id || from != provenance::producer) {
+            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
+                if (const auto how = result[producer].source;
+                    how == provenance::consumer || how == provenance::between) {
+                    limit(producer, confidence);
                 }
             }
-        };
-        visit_readers(from);
-        while (!open.empty() && !seen[to]) {
-            const auto group = open.back();
-            open.pop_back();
-            visit_readers(group);
         }
-        return bool{seen[to]};
-    };
-    for (const auto& [part, levels] : of_part) {
-        auto into = levels.front();
-        for (std::size_t i = 1; i < levels.size(); ++i) {
-            if (leads_around(into, levels[i]) || leads_around(levels[i], into)) {
-                into = levels[i];
-                continue;
-            }
-            joined[levels[i]] = into;
-            members[into].push_back(levels[i]);
-            members[levels[i]].clear();
-        }
-    }
-    std::vector<id> number(count, no_id);
-    std::vector<acyclic_partition::piece> kept;
-    for (id p = 0; p < count; ++p) {
-        if (joined[p] == p) {
-            number[p] = static_cast<id>(kept.size());
-            kept.push_back(partition.pieces[p]);
-        }
-    }
-    for (auto& p : partition.piece_of) {
-        p = p == no_id ? no_id : number[joined[p]];
-    }
-    const auto place =
-        detail::places_in_order(detail::readers_by_part(graph, partition.piece_of, kept.size()));
-    partition.pieces.resize(kept.size());
-    for (std::size_t p = 0; p < kept.size(); ++p) {
-        partition.pieces[place[p]] = kept[p];
-    }
-    for (auto& p : partition.piece_of) {
-        p = p == no_id ? no_id : place[p];
-    }
-}
-
-/// Divides a sequence into exactly `parts` stretches of about equal cost: none costs more than the
-/// mean and the costliest element together.
-///
-/// `penalty(i)` says how little it suits to divide in front of element i; among places that are as
-/// good by cost, the first with the least is taken.
-/// Requires: 0 < parts <= costs.size().
-/// Returns: where each stretch begins.
-/// Complexity: O(costs), and as many calls of `penalty`.
-template <class Penalty>
-[[nodiscard]] std::vector<std::size_t> divide_evenly(std::span<const std::uint64_t> costs,
-                                                     std::size_t parts, Penalty penalty) {
-    std::uint64_t total = 0;
-    for (auto cost : costs) {
-        total += cost;
-    }
-    std::vector<std::size_t> begins{0};
-    std::uint64_t before = 0; // cost of all in front of `at`
-    std::size_t at = 0;
-    for (std::size_t k = 1; k < parts; ++k) {
-        // The whole part of k / parts of the total, without leaving 64 bits.
-        const auto target = total / parts * k + total % parts * k / parts;
-        const auto least = begins.back() + 1;
-        const auto most = costs.size() - (parts - k);
-        while (at < least || (at < most && before + costs[at] <= target)) {
-            before += costs[at++];
-        }
-        auto best = at;
-        auto least_penalty = penalty(best);
-        // What costs nothing can go to either side.
-        for (auto i = at; i > least && costs[i - 1] == 0; --i) {
-            if (const auto other = penalty(i - 1); other <= least_penalty) {
-                best = i - 1;
-                least_penalty = other;
+        if (above[v]) {
+            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
+                if (const auto how = result[reader].source;
+                    how == provenance::producer || how == provenance::between) {
+                    limit(reader, confidence);
+                }
             }
         }
-        begins.push_back(best);
+        for (auto op = std::lower_bound(bodies.begin(), bodies.end(), std::pair(v, id{0}));
+             op != bodies.end() && op->first == v; ++op) {
+            limit(op->second, confidence);
+        }
     }
-    return begins;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_PARTITION_HPP
-
-// <stemma/policy/partition.hpp>
-#ifndef STEMMA_POLICY_PARTITION_HPP
-#define STEMMA_POLICY_PARTITION_HPP
-
-namespace stemma {
-
-/// A graph that is to be divided into parts which run one after the other.
-template <operator_graph_like Graph>
-struct partition_problem {
-    const Graph& graph;                     ///< any graph of Boost, `operator_graph` for one
-    std::span<const vertex_t<Graph>> order; ///< what is to be divided, each behind its producers
-    std::span<const std::uint64_t> costs;   ///< by place in `order`
-    std::span<const id> module_of = {};     ///< by place in `order`; empty where there are none
-    const tree_index* modules = nullptr;    ///< the tree of these, or null
-};
-
-/// Which part everything goes to. Parts need not be convex: those that read from each other in
-/// circles are divided further.
-struct partition_plan {
-    std::size_t parts = 0;       ///< how many; a part may be empty
-    std::vector<id> part_of{};   ///< by place in the order, each below `parts`
-    std::vector<id> module_of{}; ///< by part, what it is named after; empty: what holds all of it
-    std::string refusal{};       ///< why the graph cannot be divided like this; "" when it can
-};
-
-namespace detail {
-
-template <class P, class Graph>
-concept has_partition = requires(const P& policy, const partition_problem<Graph>& problem) {
-    { policy.partition(problem) } -> std::convertible_to<partition_plan>;
-};
-
-/// Returns: by place in the order how many values cross the border in front of it, at least.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<std::int64_t> count_crossing(const Graph& graph,
-                                                       std::span<const vertex_t<Graph>> order) {
-    std::vector<std::int64_t> crossing(order.size() + 1, 0);
-    std::vector<id> place(num_vertices(graph), no_id);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        place[index_of(graph, order[i])] = static_cast<id>(i);
-    }
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        std::size_t last_reader = i;
-        for (auto [it, last] = out_edges(order[i], graph); it != last; ++it) {
-            const auto reader = place[index_of(graph, target(*it, graph))];
-            last_reader =
-                reader == no_id ? last_reader : std::max<std::size_t>(last_reader, reader);
-        }
-        ++crossing[i + 1];
-        if (last_reader + 1 < crossing.size()) {
-            --crossing[last_reader + 1];
-        }
-    }
-    std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
-    return crossing;
-}
-
-/// Returns: the plan of one part for each module for which `is_part(m)` holds, and the root.
-template <class Graph, class IsPart>
-[[nodiscard]] partition_plan plan_by_module(const partition_problem<Graph>& problem,
-                                            IsPart is_part) {
-    partition_plan plan;
-    if (problem.modules == nullptr) {
-        plan.refusal = "by module: the graph has none";
-        return plan;
-    }
-    const auto& modules = *problem.modules;
-    plan.parts = modules.size();
-    plan.module_of.resize(modules.size());
-    for (id m = 1; m < modules.size(); ++m) {
-        plan.module_of[m] = is_part(m) ? m : plan.module_of[modules.parent(m)];
-    }
-    for (auto m : problem.module_of) {
-        plan.part_of.push_back(m == no_id ? 0 : plan.module_of[m]);
-    }
-    std::iota(plan.module_of.begin(), plan.module_of.end(), id{0});
-    return plan;
-}
-
-} // namespace detail
-
-/// Says into which parts a graph is divided.
-///
-/// `partition(problem)` returns a `partition_plan`; the same for the same problem.
-template <class P, class Graph = operator_graph>
-concept partition_policy = policy_for<P, partition_category> && detail::has_partition<P, Graph>;
-
-/// Exactly so many parts of about equal cost, each a stretch of the order: none costs more than the
-/// mean and the costliest vertex together. Where it makes no difference, borders lie where few
-/// values cross, between modules.
-struct balanced_parts {
-    using policy_category = partition_category;
-
-    std::size_t parts = 2; ///< at least one, at most one for each vertex
-
-    template <operator_graph_like Graph>
-    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
-        partition_plan plan;
-        const auto size = problem.order.size();
-        if (parts == 0 || parts > size) {
-            plan.refusal = "into " + std::to_string(parts) + " parts: the graph has " +
-                           std::to_string(size) + " nodes that are not constant";
-            return plan;
-        }
-        const auto crossing = detail::count_crossing(problem.graph, problem.order);
-        const auto depth_between = [&](std::size_t i) -> id {
-            return problem.modules == nullptr
-                       ? 0
-                       : problem.modules->depth(
-                             problem.modules->lca(problem.module_of[i - 1], problem.module_of[i]));
-        };
-        auto begins = divide_evenly(problem.costs, parts, [&](std::size_t i) {
-            return std::pair(crossing[i], depth_between(i));
-        });
-        begins.push_back(size);
-        plan.parts = parts;
-        plan.part_of.resize(size);
-        for (std::size_t p = 0; p < parts; ++p) {
-            std::fill(plan.part_of.begin() + static_cast<std::ptrdiff_t>(begins[p]),
-                      plan.part_of.begin() + static_cast<std::ptrdiff_t>(begins[p + 1]),
-                      static_cast<id>(p));
-        }
-        return plan;
-    }
-};
-
-/// One part for each module down to a depth, the root at 0, with what lies below it.
-struct parts_by_depth {
-    using policy_category = partition_category;
-
-    id depth = 1; ///< `no_id`: one part for each module
-
-    template <operator_graph_like Graph>
-    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
-        return detail::plan_by_module(problem,
-                                      [&](id m) { return problem.modules->depth(m) <= depth; });
-    }
-};
-
-/// One part for each of some modules, with what lies below it and in none of the others; the rest
-/// is a part of the root.
-struct parts_by_modules {
-    using policy_category = partition_category;
-
-    std::vector<id> modules{}; ///< in any order
-
-    template <operator_graph_like Graph>
-    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
-        std::vector<bool> wanted(problem.modules == nullptr ? 0 : problem.modules->size(), false);
-        for (auto m : modules) {
-            if (m < wanted.size()) {
-                wanted[m] = true;
-            }
-        }
-        return detail::plan_by_module(problem, [&](id m) { return bool{wanted[m]}; });
-    }
-};
-
-/// One part for so many levels: the level of a vertex is the length of the longest way to it.
-struct parts_by_level {
-    using policy_category = partition_category;
-
-    id levels = 1; ///< of one part; 0 counts as 1
-
-    template <operator_graph_like Graph>
-    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
-        const auto& graph = problem.graph;
-        std::vector<id> behind(num_vertices(graph), 0); // one more than the level
-        partition_plan plan;
-        for (const auto& v : problem.order) {
-            id level = 0;
-            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-                level = std::max(level, behind[index_of(graph, source(*it, graph))]);
-            }
-            behind[index_of(graph, v)] = level + 1;
-            plan.part_of.push_back(level / std::max<id>(levels, 1));
-            plan.parts = std::max<std::size_t>(plan.parts, plan.part_of.back() + 1);
-        }
-        return plan;
-    }
-};
-
-/// Parts as a rule has it: `rule(vertex)` returns the part, below `parts`.
-template <class Rule>
-struct parts_by_rule {
-    using policy_category = partition_category;
-
-    std::size_t parts; ///< how many there are
-    Rule rule;         ///< a lambda, say
-
-    template <operator_graph_like Graph>
-        requires std::invocable<const Rule&, vertex_t<Graph>>
-    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
-        partition_plan plan{parts};
-        for (const auto& v : problem.order) {
-            plan.part_of.push_back(static_cast<id>(rule(v)));
-        }
-        return plan;
-    }
-};
-
-/// Deduces the rule.
-template <class Rule>
-parts_by_rule(std::size_t, Rule) -> parts_by_rule<Rule>;
-
-/// Any partition policy for `Graph`.
-template <operator_graph_like Graph = operator_graph>
-class any_partition {
-public:
-    using policy_category = partition_category;
-
-    /// Holds a copy of `chosen`.
-    template <class P>
-        requires(!std::same_as<P, any_partition> && partition_policy<P, Graph>)
-    any_partition(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
-        : partition_([chosen = std::move(chosen)](const partition_problem<Graph>& problem)
-                         -> partition_plan { return chosen.partition(problem); }) {}
-
-    [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
-        return partition_(problem);
-    }
-
-private:
-    std::function<partition_plan(const partition_problem<Graph>&)> partition_;
-};
-
-/// Put `static_assert(explain_partition_policy<mine>());` beside a policy that is refused.
-template <class P, class Graph = operator_graph>
-consteval bool explain_partition_policy() {
-    static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
-    static_assert(policy_for<P, partition_category>,
-                  "partition policy: add `using policy_category = stemma::partition_category;`");
-    static_assert(detail::has_partition<P, Graph>,
-                  "partition policy: add `stemma::partition_plan partition(const "
-                  "stemma::partition_problem<Graph>&) const`");
-    return partition_policy<P, Graph>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_PARTITION_HPP
-
-// <stemma/algorithm/partition_graph.hpp>
-#ifndef STEMMA_ALGORITHM_PARTITION_GRAPH_HPP
-#define STEMMA_ALGORITHM_PARTITION_GRAPH_HPP
-
-namespace stemma {
-
-/// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
-/// modules; "" when nothing is. Complexity: O(vertices + parts).
-[[nodiscard]] inline std::string_view find_partition_fault(const partition_plan& plan,
-                                                           std::size_t count, std::size_t modules) {
-    if (plan.part_of.size() != count) {
-        return "partition: not every vertex has a part";
-    }
-    if (std::any_of(plan.part_of.begin(), plan.part_of.end(),
-                    [&](id p) { return p >= plan.parts; })) {
-        return "partition: a vertex goes to a part that is not there";
-    }
-    if (!plan.module_of.empty() && plan.module_of.size() != plan.parts) {
-        return "partition: not every part has a module";
-    }
-    if (std::any_of(plan.module_of.begin(), plan.module_of.end(),
-                    [&](id m) { return m >= modules; })) {
-        return "partition: a part is named after a module that is not there";
-    }
-    return {};
-}
-
-/// Makes pieces that can be run one after the other of a plan: parts that read from each other in
-/// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
-///
-/// Requires: nothing is wrong with the plan, which has no refusal. Complexity: that of
-/// `make_acyclic`, and of `join_levels`.
-template <operator_graph_like Graph>
-[[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
-                                            const partition_plan& plan, bool joins = false) {
-    std::vector<id> part(num_vertices(problem.graph), no_id);
-    for (std::size_t i = 0; i < problem.order.size(); ++i) {
-        part[index_of(problem.graph, problem.order[i])] = plan.part_of[i];
-    }
-    auto pieces = make_acyclic(problem.graph, std::span<const id>(part), plan.parts, problem.order);
-    if (joins) {
-        join_levels(problem.graph, pieces);
-    }
-    return pieces;
-}
-
-/// Divides any graph into pieces that can be run one after the other, as a policy has it.
-///
-/// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
-/// names one that does not. Returns: no pieces for one that refuses.
-/// Complexity: that of the policy, and of `make_acyclic`.
-template <operator_graph_like Graph, partition_policy<Graph> Policy>
-[[nodiscard]] acyclic_partition partition_graph(const partition_problem<Graph>& problem,
-                                                const Policy& policy, bool joins = false) {
-    const partition_plan plan = policy.partition(problem);
-    const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
-    const bool answers = find_partition_fault(plan, problem.order.size(), modules).empty();
-    STEMMA_ASSERT(answers || !plan.refusal.empty(),
-                  "partition policy: every vertex goes to a part that is there");
-    if (!answers || !plan.refusal.empty()) {
-        return {};
-    }
-    return make_pieces(problem, plan, joins);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_PARTITION_GRAPH_HPP
-
-// <stemma/policy/cut.hpp>
-#ifndef STEMMA_POLICY_CUT_HPP
-#define STEMMA_POLICY_CUT_HPP
-
-namespace stemma {
-
-/// What an operator's results depend on.
-enum class dependence : std::uint8_t {
-    constant, ///< on nothing: a constant
-    weight,   ///< on constants and initializers only
-    shape,    ///< on the shapes of data, not on the data
-    data,     ///< on the data that flows through the model
-};
-
-/// What happens when a set of operators is not convex: when some way leads out of it and back.
-enum class gap_rule : std::uint8_t {
-    refuse, ///< no cut; the way is shown
-    absorb, ///< what lies on such ways is taken in
-    runs,   ///< one cut for each convex run
-};
-
-/// Returns: `refuse`, `absorb` or `runs`.
-[[nodiscard]] constexpr std::optional<gap_rule> parse_gap_rule(std::string_view name) noexcept {
-    return name == "refuse"   ? std::optional(gap_rule::refuse)
-           : name == "absorb" ? std::optional(gap_rule::absorb)
-           : name == "runs"   ? std::optional(gap_rule::runs)
-                              : std::nullopt;
-}
-
-namespace detail {
-
-template <class P>
-concept has_pulls = requires(const P& p, dependence d) {
-    { p.pulls(d) } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_gaps = requires(const P& p) {
-    { p.gaps() } -> std::convertible_to<gap_rule>;
-};
-
-template <class P>
-concept has_boundary_name = requires(const P& p, std::string_view name) {
-    { p.boundary_name(name) } -> std::convertible_to<std::string>;
-};
-
-template <class P>
-concept has_keeps_unused_initializers = requires(const P& p) {
-    { p.keeps_unused_initializers() } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says what belongs to a part that is cut out of a model, beyond the operators asked for.
-///
-/// `pulls(d)`: whether an operator outside that the part reads from is copied in rather than making
-/// an input, by what its results depend on. Constants always are. `gaps()`: what to do with a set
-/// that is not convex. `boundary_name(name)`: how an input or output is called that was `name` in
-/// the whole. `keeps_unused_initializers()`: whether initializers that nothing reads go along.
-///
-/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything;
-///   different names stay different.
-template <class P>
-concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
-    detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
-
-/// Copies in what depends on weights at most, and keeps all names.
-struct standard_cut {
-    using policy_category = cut_category;
-
-    dependence pulled = dependence::weight; ///< the most that is copied in
-    gap_rule rule = gap_rule::refuse;       ///< what to do with a set that is not convex
-
-    [[nodiscard]] constexpr bool pulls(dependence d) const noexcept {
-        return d == dependence::constant || d <= pulled;
-    }
-    [[nodiscard]] constexpr gap_rule gaps() const noexcept { return rule; }
-    [[nodiscard]] std::string boundary_name(std::string_view name) const {
-        return std::string(name);
-    }
-    [[nodiscard]] constexpr bool keeps_unused_initializers() const noexcept { return false; }
-};
-
-/// Returns: the most that is copied in: `none`, `constants`, `weights`, `shapes` or `all`.
-[[nodiscard]] constexpr std::optional<dependence> parse_pull(std::string_view name) noexcept {
-    return name == "none" || name == "constants" ? std::optional(dependence::constant)
-           : name == "weights"                   ? std::optional(dependence::weight)
-           : name == "shapes"                    ? std::optional(dependence::shape)
-           : name == "all"                       ? std::optional(dependence::data)
-                                                 : std::nullopt;
-}
-
-/// As standard_cut, with names that are valid identifiers in most languages.
-struct plain_names_cut : standard_cut {
-    [[nodiscard]] std::string boundary_name(std::string_view name) const {
-        constexpr std::string_view hex = "0123456789abcdef";
-        std::string plain;
-        for (char c : name) {
-            const bool keeps = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                               (c >= '0' && c <= '9' && !plain.empty());
-            if (keeps) {
-                plain.push_back(c);
-            } else {
-                const auto byte = static_cast<unsigned char>(c);
-                plain.append("_").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
-            }
-        }
-        return plain;
-    }
-};
-
-/// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
-/// in one without meeting.
-struct prefixed_names_cut : standard_cut {
-    std::string prefix{}; ///< goes in front of every name, as it is
-
-    [[nodiscard]] std::string boundary_name(std::string_view name) const {
-        return std::string(prefix).append(name);
-    }
-};
-
-/// Any cut policy. What it pulls in and does with gaps is asked once, when it is held.
-class any_cut {
-public:
-    using policy_category = cut_category;
-
-    /// Holds a copy of `chosen`. Complexity: that of the copy.
-    template <class P>
-        requires(!std::same_as<P, any_cut> && cut_policy<P>)
-    any_cut(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
-        : gaps_(chosen.gaps()), keeps_unused_(chosen.keeps_unused_initializers()) {
-        for (auto d :
-             {dependence::constant, dependence::weight, dependence::shape, dependence::data}) {
-            pulls_[static_cast<std::size_t>(d)] = chosen.pulls(d);
-        }
-        boundary_name_ = [chosen = std::move(chosen)](std::string_view name) -> std::string {
-            return chosen.boundary_name(name);
-        };
-    }
-
-    [[nodiscard]] bool pulls(dependence d) const { return pulls_[static_cast<std::size_t>(d)]; }
-    [[nodiscard]] gap_rule gaps() const noexcept { return gaps_; }
-    [[nodiscard]] std::string boundary_name(std::string_view name) const {
-        return boundary_name_(name);
-    }
-    [[nodiscard]] bool keeps_unused_initializers() const noexcept { return keeps_unused_; }
-
-private:
-    gap_rule gaps_;
-    bool keeps_unused_;
-    std::array<bool, 4> pulls_{};
-    std::function<std::string(std::string_view)> boundary_name_;
-};
-
-/// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_cut_policy() {
-    static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
-    static_assert(policy_for<P, cut_category>,
-                  "cut policy: add `using policy_category = stemma::cut_category;`");
-    static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
-    static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");
-    static_assert(detail::has_boundary_name<P>,
-                  "cut policy: add `std::string boundary_name(std::string_view) const`");
-    static_assert(detail::has_keeps_unused_initializers<P>,
-                  "cut policy: add `bool keeps_unused_initializers() const`");
-    return cut_policy<P>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_CUT_HPP
-
-// <stemma/algorithm/plan_cuts.hpp>
-#ifndef STEMMA_ALGORITHM_PLAN_CUTS_HPP
-#define STEMMA_ALGORITHM_PLAN_CUTS_HPP
-
-namespace stemma {
-
-/// A part of a graph, as it is to be cut out.
-template <operator_graph_like Graph>
-struct graph_cut {
-    std::vector<vertex_t<Graph>> vertices; ///< in an order in which they can run
-    std::vector<vertex_t<Graph>> copies; ///< those of them that the rest has as well, in that order
-    std::vector<edge_t<Graph>> inputs;   ///< one for each value that it reads, in order of readers
-    std::vector<edge_t<Graph>> outputs;  ///< one for each that others read, in order of producers
-    std::vector<vertex_t<Graph>> way_back; ///< leads out of it and in again, where that is refused
-};
-
-namespace detail {
-
-/// Plans cuts of one graph.
-template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
-class graph_cutter {
-public:
-    graph_cutter(const Graph& graph, const Policy& policy, DependsOn depends_on)
-        : graph_(graph)
-        , policy_(policy)
-        , depends_on_(std::move(depends_on))
-        , order_(topological_order(graph))
-        , rank_(num_vertices(graph), no_id)
-        , set_(num_vertices(graph))
-        , chosen_(num_vertices(graph), false) {
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            rank_[at(order_[i])] = static_cast<id>(i);
-        }
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            // What is on a circle, or behind one, belongs to no part.
-            set_.apart[at(*it)] =
-                rank_[at(*it)] == no_id || (depends_on_(*it) <= dependence::weight && pulls(*it));
-        }
-    }
-
-    [[nodiscard]] std::vector<graph_cut<Graph>> plan(std::vector<vertex_t<Graph>> members) {
-        members.erase(std::remove_if(members.begin(), members.end(),
-                                     [&](const auto& v) { return rank_[at(v)] == no_id; }),
-                      members.end());
-        std::sort(members.begin(), members.end(),
-                  [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
-        members.erase(std::unique(members.begin(), members.end()), members.end());
-        put(set_.inside, members, true);
-        // All that a part of constants has would else belong to its readers.
-        if (std::all_of(members.begin(), members.end(),
-                        [&](const auto& v) { return bool{set_.apart[at(v)]}; })) {
-            put(set_.apart, members, false);
-        }
-        pull_in(members);
-        std::vector<graph_cut<Graph>> cuts;
-        if (members.empty()) {
-            return cuts;
-        }
-        if (policy_.gaps() == gap_rule::runs) {
-            const auto run = convex_runs(graph_, set_, stretch(members));
-            const auto first = rank_[at(members.front())];
-            std::vector<std::vector<vertex_t<Graph>>> runs;
-            for (const auto& v : members) {
-                if (const auto r = run[rank_[at(v)] - first]; r != no_id) {
-                    runs.resize(std::max<std::size_t>(runs.size(), r + 1));
-                    runs[r].push_back(v);
-                }
-            }
-            put(set_.inside, members, false);
-            for (const auto& one : runs) {
-                if (!one.empty()) {
-                    put(set_.inside, one, true);
-                    cuts.push_back(cut(one));
-                    put(set_.inside, one, false);
-                }
-            }
-            return cuts;
-        }
-        if (policy_.gaps() == gap_rule::absorb) {
-            const auto gaps = find_gaps(graph_, set_, stretch(members));
-            put(set_.inside, gaps, true);
-            members.insert(members.end(), gaps.begin(), gaps.end());
-        }
-        cuts.push_back(cut(members));
-        cuts.back().way_back = find_reentry(graph_, set_, stretch(members));
-        return cuts;
-    }
-
-private:
-    using vertex_list = std::vector<vertex_t<Graph>>;
-
-    [[nodiscard]] std::size_t at(const vertex_t<Graph>& v) const { return index_of(graph_, v); }
-    [[nodiscard]] bool pulls(const vertex_t<Graph>& v) const {
-        return policy_.pulls(depends_on_(v));
-    }
-
-    [[nodiscard]] order_stretch<Graph> stretch(const vertex_list& members) const {
-        return {graph_, std::span<const vertex_t<Graph>>(order_), std::span<const id>(rank_),
-                std::span<const vertex_t<Graph>>(members)};
-    }
-
-    void put(std::vector<bool>& in, const vertex_list& members, bool value) const {
-        for (const auto& v : members) {
-            in[at(v)] = value;
-        }
-    }
-
-    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
-    void pull_in(const vertex_list& members) {
-        auto open = members;
-        while (!open.empty()) {
-            const auto v = open.back();
-            open.pop_back();
-            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
-                const auto from = source(*it, graph_);
-                if (set_.is_outside(at(from)) && pulls(from)) {
-                    set_.apart[at(from)] = true;
-                    open.push_back(from);
-                }
-            }
-        }
-    }
-
-    /// Requires: exactly the members are inside of the set.
-    [[nodiscard]] graph_cut<Graph> cut(const vertex_list& members) {
-        graph_cut<Graph> made;
-        for (const auto& v : members) {
-            if (set_.is_inside(at(v))) {
-                made.vertices.push_back(v);
-                chosen_[at(v)] = true;
-            }
-        }
-        made.outputs =
-            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(made.vertices)).outputs;
-        for (auto open = made.vertices; !open.empty();) {
-            const auto v = open.back();
-            open.pop_back();
-            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
-                const auto from = source(*it, graph_);
-                if (set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)]) {
-                    chosen_[at(from)] = true;
-                    made.copies.push_back(from);
-                    open.push_back(from);
-                }
-            }
-        }
-        made.vertices.insert(made.vertices.end(), made.copies.begin(), made.copies.end());
-        for (auto* list : {&made.vertices, &made.copies}) {
-            std::sort(list->begin(), list->end(),
-                      [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
-        }
-        sparse_ids met; // values
-        for (const auto& v : made.vertices) {
-            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
-                if (!chosen_[at(source(*it, graph_))] && met.insert(value_on(graph_, *it))) {
-                    made.inputs.push_back(*it);
-                }
-            }
-        }
-        put(chosen_, made.vertices, false);
-        return made;
-    }
-
-    const Graph& graph_;
-    const Policy& policy_;
-    DependsOn depends_on_;
-    vertex_list order_;
-    std::vector<id> rank_; // by vertex index: place in the order
-    vertex_set set_;
-    std::vector<bool> chosen_; // of the part being made, by vertex index
-};
-
-} // namespace detail
-
-/// Plans how a set of vertices is cut out of any graph: one part, or one for each convex run, as
-/// the policy has it. With a way back in the plan, the part cannot be run alone.
-///
-/// `depends_on(vertex)` says what the results of a vertex depend on: of constants, and what the
-/// policy pulls in besides, every part has a copy. What is on a circle, or behind one, is in no
-/// part. Complexity: O(V + E), and O(n log n) of the part.
-template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
-    requires std::regular_invocable<const DependsOn&, vertex_t<Graph>>
-[[nodiscard]] std::vector<graph_cut<Graph>> plan_cuts(const Graph& graph,
-                                                      std::vector<vertex_t<Graph>> wanted,
-                                                      const Policy& policy, DependsOn depends_on) {
-    return detail::graph_cutter<Graph, Policy, DependsOn>(graph, policy, std::move(depends_on))
-        .plan(std::move(wanted));
-}
-
-/// The same of a graph in which all depends on data. Complexity: as above.
-template <operator_graph_like Graph, cut_policy Policy = standard_cut>
-[[nodiscard]] std::vector<graph_cut<Graph>>
-plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy& policy = {}) {
-    return plan_cuts(graph, std::move(wanted), policy,
-                     [](const vertex_t<Graph>&) { return dependence::data; });
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_PLAN_CUTS_HPP
-
-// <stemma/policy/propagation.hpp>
-#ifndef STEMMA_POLICY_PROPAGATION_HPP
-#define STEMMA_POLICY_PROPAGATION_HPP
+#endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+
+// <stemma/tagging/propagation.hpp>
+#ifndef STEMMA_TAGGING_PROPAGATION_HPP
+#define STEMMA_TAGGING_PROPAGATION_HPP
 
 namespace stemma {
 
@@ -18500,11 +20984,11 @@ consteval bool explain_propagation_policy() {
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_PROPAGATION_HPP
+#endif // STEMMA_TAGGING_PROPAGATION_HPP
 
-// <stemma/algorithm/propagate.hpp>
-#ifndef STEMMA_ALGORITHM_PROPAGATE_HPP
-#define STEMMA_ALGORITHM_PROPAGATE_HPP
+// <stemma/tagging/propagate.hpp>
+#ifndef STEMMA_TAGGING_PROPAGATE_HPP
+#define STEMMA_TAGGING_PROPAGATE_HPP
 
 namespace stemma {
 
@@ -18590,11 +21074,11 @@ void propagate(const Ops&, const tree_index&, const Others&...) {
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_PROPAGATE_HPP
+#endif // STEMMA_TAGGING_PROPAGATE_HPP
 
-// <stemma/core/id_set_union.hpp>
-#ifndef STEMMA_CORE_ID_SET_UNION_HPP
-#define STEMMA_CORE_ID_SET_UNION_HPP
+// <stemma/core/detail/id_set_union.hpp>
+#ifndef STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
+#define STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 
 namespace stemma {
 
@@ -18741,11 +21225,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_ID_SET_UNION_HPP
+#endif // STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 
-// <stemma/algorithm/propagate_tags.hpp>
-#ifndef STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
-#define STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
+// <stemma/tagging/propagate_tags.hpp>
+#ifndef STEMMA_TAGGING_PROPAGATE_TAGS_HPP
+#define STEMMA_TAGGING_PROPAGATE_TAGS_HPP
 
 namespace stemma {
 
@@ -18808,1336 +21292,841 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
+#endif // STEMMA_TAGGING_PROPAGATE_TAGS_HPP
 
-// <stemma/evidence/named_modules.hpp>
-#ifndef STEMMA_EVIDENCE_NAMED_MODULES_HPP
-#define STEMMA_EVIDENCE_NAMED_MODULES_HPP
-
-namespace stemma {
-
-/// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
-struct named_modules {
-    module_tree_builder builder; ///< of the modules in metadata and in names of parameters
-    module_tree modules;         ///< what it built
-    std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
-    std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
-    id size = 0;                 ///< how many modules the builder had before those of `folded`
-    scope_table scopes;          ///< of the operators' names
-    hierarchy_table hierarchies; ///< of the operators' metadata
-};
-
-/// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
-/// in the names of operators.
-/// Requires: several threads may read `ops` at once, if so many are given.
-/// Complexity: O(bytes of names and metadata) expected.
-template <named_operators Ops>
-    requires parameter_readers<Ops>
-[[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
-                                                  thread_limit threads = {}) {
-    named_modules found;
-    found.builder.set_root_name(root_name);
-    const auto grow_owners = [&] {
-        found.hierarchies = collect_hierarchies(ops);
-        detail::grow_hierarchies(found.hierarchies, found.builder);
-        found.owner.resize(ops.parameter_count(), no_id);
-        for (id p = 0; p < found.owner.size(); ++p) {
-            detail::prefetch_name_behind(ops, p);
-            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-                found.owner[p] = found.builder.at_path(path);
-            }
-        }
-        found.size = static_cast<id>(found.builder.size());
-        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
-            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-                if (const auto path = owner_path(origin);
-                    !path.empty() && found.owner[p] == no_id) {
-                    found.folded.emplace_back(p, found.builder.at_path(path));
-                }
-            });
-        }
-        found.modules = found.builder.build();
-    };
-    const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
-    auto owners = start_beside(threads, size, grow_owners);
-    found.scopes = collect_scopes(ops, threads.without_one());
-    owners.get();
-    return found;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_NAMED_MODULES_HPP
-
-// <stemma/algorithm/rebuild_tree.hpp>
-#ifndef STEMMA_ALGORITHM_REBUILD_TREE_HPP
-#define STEMMA_ALGORITHM_REBUILD_TREE_HPP
+// <stemma/tagging/tagger.hpp>
+#ifndef STEMMA_TAGGING_TAGGER_HPP
+#define STEMMA_TAGGING_TAGGER_HPP
 
 namespace stemma {
 
-/// A module tree made from the operators alone, with what was learnt about them on the way.
-struct rebuilt_tree {
-    module_tree modules;  ///< of unknown classes where nothing tells them
-    evidence_facts facts; ///< scopes, hierarchies, and their modules in `modules`
+/// Where all operators of a model come from, and their tags.
+class tagging {
+public:
+    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
+    tag_table tags;                        ///< of the modules
+    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
+    id_set_pool pool;                      ///< the sets of two or more
+    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
+    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
+    std::size_t dropped = 0;        ///< operators with claims that were not believed
+    provenance_names provenances;   ///< of the sources that were asked
+
+    /// Returns: the selected module whose tag is the operator's primary one.
+    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
 };
 
 namespace detail {
 
-/// Gives the modules of scopes, and their callers, the numbers that `number(m)` returns.
-template <class Number>
-void renumber(scope_modules& scopes, Number number) {
-    const auto change = [&](scope_module& bound) {
-        bound.module = bound.module == no_id ? no_id : number(bound.module);
-        bound.caller = bound.caller == no_id ? no_id : number(bound.caller);
-    };
-    for (auto& bound : scopes.of_scope) {
-        change(bound);
-    }
-    for (auto& [v, bound] : scopes.of_operator) {
-        change(bound);
-    }
-}
+template <class P>
+inline constexpr bool is_for_tagging =
+    policy_for<P, selection_category> || policy_for<P, naming_category> ||
+    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+    policy_for<P, propagation_category>;
 
-/// Adds the members of sequences that only operators speak of. `module_at` has the numbers of
-/// modules in the builder, by rank. Returns: whether there were any.
-template <class Ops>
-[[nodiscard]] bool add_missing_members(const Ops& ops, rebuilt_tree& tree,
-                                       std::span<const id> module_at, module_tree_builder& builder,
-                                       thread_limit threads) {
-    evidence_context<Ops, module_tree> context(ops, tree.modules, std::move(tree.facts), threads);
-    const auto missing = parameter_regions::find_missing_members(context);
-    tree.facts = std::move(context).release();
-    for (const auto& [sequence, number] : missing) {
-        builder.child(module_at[sequence], std::to_string(number));
-    }
-    return !missing.empty();
+/// Says in one sentence what a policy lacks that was chosen for tagging.
+template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
+          class Propagation>
+consteval bool are_for_this_tagging() {
+    return explain_selection_policy<Selection, Modules>() &&
+           explain_naming_policy<Naming, Modules>() &&
+           explain_evidence_policy<Evidence, Ops, Modules>() &&
+           explain_resolution_policy<Resolution>() &&
+           explain_propagation_policy<Propagation, Ops>();
 }
 
 } // namespace detail
 
-/// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
-/// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
-/// numbers of calls where scopes do.
-/// Requires: several threads may read `ops` at once, if so many are given; `named` was collected of
-///   the same operators.
-/// Complexity: O(operators + parameters + depth * scopes) expected.
-template <named_operators Ops>
-    requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, named_modules named,
-                                        thread_limit threads = {}) {
-    auto& builder = named.builder;
-    rebuilt_tree result;
-    result.modules = std::move(named.modules);
-    result.facts.scopes = std::move(named.scopes);
-    result.facts.hierarchies = std::move(named.hierarchies);
-    const auto& scopes = *result.facts.scopes;
-    const auto merged = find_merged_parameters(ops, scopes, result.modules);
-    const auto owners_by_rank = [&] {
-        std::vector<id> ranks(named.owner.size(), no_id);
-        for (id p = 0; p < ranks.size(); ++p) {
-            if (named.owner[p] != no_id && !merged[p]) {
-                ranks[p] = builder.rank_of(named.owner[p]);
+/// Says for every operator which module it comes from.
+///
+/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
+/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
+/// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Requires: with several threads in the context, policies that those may ask at once.
+/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
+                                    const policies<Ps...>& chosen) {
+    static_assert((detail::is_for_tagging<Ps> && ...),
+                  "tag_operators: tagging asks no policy of such a policy_category");
+    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
+    const auto naming = chosen.template get_or<naming_category, class_paths>();
+    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
+    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    static_assert(detail::are_for_this_tagging<
+                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
+                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
+                  std::decay_t<decltype(propagation)>>());
+    tagging result;
+    evidence_result found;
+    std::vector<bool> has_evidence;
+    const auto threads = context.threads();
+    const auto attribute_all = [&] {
+        found = attribute(context, evidence, resolution, threads);
+        for (const auto& [v, before, readers, least] :
+             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
+            if (!before.conflict) {
+                const std::array claims{
+                    claim{before.module, before.call, before.confidence, before.source},
+                    claim{readers, no_id, least, provenance::consumer}};
+                found.conflicts.add(v, claims);
             }
         }
-        for (const auto& [p, m] : named.folded) {
-            const auto rank = builder.rank_of(m);
-            ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
+        found.conflicts.sort();
+        if constexpr (parameter_readers<Ops>) {
+            number_calls(context.ops(), context.index(), found.of);
         }
-        parameter_owners owners;
-        owners.reserve(ranks.size());
-        for (const auto& rank : ranks) {
-            owners.add({&rank, rank == no_id ? 0U : 1U});
-        }
-        return owners;
+        has_evidence.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
+                       [](const attribution& known) { return known.module != no_id; });
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
+                  &context.independent());
     };
-    auto bound_scopes =
-        grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
-    std::vector<id> first_use(builder.size(), no_id);
-    for (id s = 0; s < scopes.scopes.size(); ++s) {
-        const auto m = bound_scopes.of_scope[s].module;
-        const auto& scope = scopes.scopes[s];
-        if (m != no_id && scope.operators > 0) {
-            first_use[m] = std::min(first_use[m], scope.first_operator);
+    run_tasks(
+        threads.parts_of_operators(num_vertices(context.ops().graph())),
+        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
+    result.provenances = context.provenances();
+    result.attributions = std::move(found.of);
+    result.conflicts = std::move(found.conflicts);
+    result.callers = std::move(found.callers);
+    result.dropped = found.dropped;
+    result.tag_sets.resize(has_evidence.size(), no_id);
+    for (id v = 0; v < has_evidence.size(); ++v) {
+        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
+    }
+    std::vector<id> several;
+    found.alternatives.for_each([&](id v, std::span<const id> modules) {
+        several.clear();
+        for (auto m : modules) {
+            several.push_back(result.tags.selected(m));
         }
+        std::sort(several.begin(), several.end());
+        several.erase(std::unique(several.begin(), several.end()), several.end());
+        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
+            result.tag_sets[v] = result.pool.intern(several);
+        }
+    });
+    if (detail::propagates(propagation)) {
+        std::vector<id> selected(context.index().size());
+        for (id m = 0; m < selected.size(); ++m) {
+            selected[m] = result.tags.selected(m);
+        }
+        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
     }
-    for (auto m = static_cast<id>(builder.size()); m-- > 1;) {
-        auto& above = first_use[builder.parent(m)];
-        above = std::min(above, first_use[m]);
-    }
-    result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
-    result.facts.owners = owners_by_rank();
-    detail::renumber(bound_scopes, [&](id m) { return builder.rank_of(m); });
-    result.facts.bound = std::move(bound_scopes);
-    std::vector<id> module_at(builder.size()); // by rank
-    for (id m = 0; m < module_at.size(); ++m) {
-        module_at[builder.rank_of(m)] = m;
-    }
-    if (detail::add_missing_members(ops, result, module_at, builder, threads)) {
-        first_use.resize(builder.size(), no_id);
-        result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
-        result.facts.owners = owners_by_rank();
-        detail::renumber(*result.facts.bound,
-                         [&](id rank) { return builder.rank_of(module_at[rank]); });
+    for (id v = 0; v < result.tag_sets.size(); ++v) {
+        if (result.tag_sets[v] == no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
     }
     return result;
 }
 
-/// As above, of operators of which nothing was collected yet; the root is called `root_name`.
-template <named_operators Ops>
-    requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
-                                        thread_limit threads = {}) {
-    return rebuild_tree(ops, collect_named_modules(ops, root_name, threads), threads);
+/// The same, over operators and modules as they are.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
+                                    const policies<Ps...>& chosen = policies<>{}) {
+    evidence_context<Ops, Modules> context(ops, modules);
+    return tag_operators(context, chosen);
 }
 
 /// Refuses operators that are none, with a sentence.
-template <class Ops, class... Others>
+template <class Ops, class Modules, class... Chosen>
     requires(!operator_view<Ops>)
-rebuilt_tree rebuild_tree(const Ops&, const Others&...) {
+tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
     static_assert(explain_operator_view<Ops>());
     return {};
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ALGORITHM_REBUILD_TREE_HPP
+#endif // STEMMA_TAGGING_TAGGER_HPP
 
-// <stemma/algorithm/repropagate.hpp>
-#ifndef STEMMA_ALGORITHM_REPROPAGATE_HPP
-#define STEMMA_ALGORITHM_REPROPAGATE_HPP
-
-namespace stemma {
-
-/// Finds modules anew after a graph was changed: for operators without one, and for those whose
-/// module was inferred and not known, as their neighbours may be others now.
-///
-/// `result` is by vertex index of the changed graph. What it says afterwards is what `propagate`
-/// says when it begins with the evidence alone.
-/// Returns: the vertex indices that have another module than before, ascending.
-/// Complexity: that of `propagate`.
-template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
-std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
-                            std::span<attribution> result, const Policy& policy = {}) {
-    std::vector<id> before(result.size());
-    for (id v = 0; v < result.size(); ++v) {
-        before[v] = result[v].module;
-        if (!is_evidence(result[v].source)) {
-            result[v] = {};
-        }
-    }
-    propagate(ops, modules, result, policy);
-    std::vector<id> changed;
-    for (id v = 0; v < result.size(); ++v) {
-        if (result[v].module != before[v]) {
-            changed.push_back(v);
-        }
-    }
-    return changed;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_REPROPAGATE_HPP
-
-// <stemma/core/base64.hpp>
-#ifndef STEMMA_CORE_BASE64_HPP
-#define STEMMA_CORE_BASE64_HPP
+// <stemma/types/value_description.hpp>
+#ifndef STEMMA_TYPES_VALUE_DESCRIPTION_HPP
+#define STEMMA_TYPES_VALUE_DESCRIPTION_HPP
 
 namespace stemma {
 
-namespace detail {
+/// What a report says of a value. Texts are "" where nothing is known.
+struct value_description {
+    std::string name;  ///< as the file has it
+    std::string type;  ///< `float32`, `sequence(int64)`
+    std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
 
-inline constexpr std::string_view base64_digits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    /// Returns: type and shape as one text, `float32[1,seq,32]`.
+    [[nodiscard]] std::string type_and_shape() const { return type + shape; }
+};
 
-} // namespace detail
+/// Something that tells of values, by the number that edges of a graph carry.
+template <class D>
+concept value_describer = requires(const D& describe, id value) {
+    { describe(value) } -> std::convertible_to<value_description>;
+};
 
-/// Returns: bytes as text that every format can hold (RFC 4648, padded with `=`).
-/// Complexity: O(length).
-[[nodiscard]] inline std::string to_base64(std::string_view bytes) {
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const auto part = bytes.substr(i, 3);
-        std::uint32_t bits = 0;
-        for (std::size_t k = 0; k < 3; ++k) {
-            bits = bits << 8U | (k < part.size() ? static_cast<unsigned char>(part[k]) : 0U);
-        }
-        for (std::size_t k = 0; k < 4; ++k) {
-            text.push_back(k <= part.size() ? detail::base64_digits[bits >> (18 - 6 * k) & 63U]
-                                            : '=');
-        }
-    }
-    return text;
-}
-
-/// Returns: the bytes that `to_base64` made this text of; nothing where it did not make it.
-/// Complexity: O(length).
-[[nodiscard]] inline std::optional<std::string> from_base64(std::string_view text) {
-    static constexpr std::uint8_t none = 64;
-    static constexpr auto values = [] {
-        std::array<std::uint8_t, 256> table{};
-        table.fill(none);
-        for (std::uint8_t i = 0; i < 64; ++i) {
-            table[static_cast<unsigned char>(detail::base64_digits[i])] = i;
-        }
-        return table;
-    }();
-    if (text.size() % 4 != 0) {
-        return std::nullopt;
-    }
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-    std::string bytes;
-    bytes.reserve(text.size() / 4 * 3);
-    for (std::size_t i = 0; i < text.size(); i += 4) {
-        const bool last = i + 4 == text.size();
-        const auto digits = 4 - (last ? padding : 0);
-        std::uint32_t bits = 0;
-        for (std::size_t k = 0; k < 4; ++k) {
-            const auto value = k < digits ? values[static_cast<unsigned char>(text[i + k])] : 0U;
-            if (value == none) {
-                return std::nullopt;
-            }
-            bits = bits << 6U | value;
-        }
-        for (std::size_t k = 0; k + 1 < digits; ++k) {
-            bytes.push_back(static_cast<char>(bits >> (16 - 8 * k) & 255U));
-        }
-        if ((bits & (digits == 4 ? 0U : digits == 3 ? 255U : 65535U)) != 0) {
-            return std::nullopt; // bits that stand for nothing
-        }
-    }
-    return bytes;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_BASE64_HPP
-
-// <stemma/core/ranked_ids.hpp>
-#ifndef STEMMA_CORE_RANKED_IDS_HPP
-#define STEMMA_CORE_RANKED_IDS_HPP
-
-namespace stemma {
-
-/// A set of ids that says which of its members an id is: a bit for each id below a bound, and for
-/// each word of them how many members come before. A table by id is 20 times as large.
-class ranked_ids {
-public:
-    /// Threads may insert at once if no two do so between the same multiples of this.
-    static constexpr std::size_t word_size = 64;
-
-    /// No ids at all.
-    ranked_ids() = default;
-
-    /// An empty set of ids below `bound`.
-    explicit ranked_ids(std::size_t bound)
-        : words_((bound + word_size - 1) / word_size), before_(words_.size(), no_id) {}
-
-    /// Requires: `x` is below the bound; `count` comes after the last insertion.
-    void insert(id x) noexcept { words_[x / word_size] |= bit(x); }
-
-    /// Counts the members, so that ranks can be asked for. Returns: how many there are.
-    /// Complexity: O(bound / 64).
-    id count() noexcept {
-        id sum = 0;
-        for (std::size_t w = 0; w < words_.size(); ++w) {
-            before_[w] = sum;
-            sum += static_cast<id>(std::popcount(words_[w]));
-        }
-        return sum;
-    }
-
-    /// Requires: `x` is below the bound.
-    [[nodiscard]] bool contains(id x) const noexcept {
-        return (words_[x / word_size] & bit(x)) != 0;
-    }
-
-    /// Returns: how many members are less than `x`. Requires: `x` is below the bound, and members
-    /// were counted. Complexity: constant.
-    [[nodiscard]] id rank(id x) const noexcept {
-        STEMMA_ASSERT(before_[x / word_size] != no_id, "members are counted");
-        return before_[x / word_size] +
-               static_cast<id>(std::popcount(words_[x / word_size] & (bit(x) - 1)));
-    }
-
-private:
-    [[nodiscard]] static std::uint64_t bit(id x) noexcept {
-        return std::uint64_t{1} << (x % word_size);
-    }
-
-    std::vector<std::uint64_t> words_;
-    std::vector<id> before_; // by word: members in those before
+/// Tells nothing.
+struct no_descriptions {
+    /// Returns: only empty texts.
+    [[nodiscard]] value_description operator()(id) const { return {}; }
 };
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_RANKED_IDS_HPP
+#endif // STEMMA_TYPES_VALUE_DESCRIPTION_HPP
 
-// <stemma/core/xml_text.hpp>
-#ifndef STEMMA_CORE_XML_TEXT_HPP
-#define STEMMA_CORE_XML_TEXT_HPP
+// <stemma/report/dot.hpp>
+#ifndef STEMMA_REPORT_DOT_HPP
+#define STEMMA_REPORT_DOT_HPP
 
 namespace stemma {
 
-/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
-/// UTF-8, or no character of XML, becomes U+FFFD. Complexity: O(length).
-inline void append_xml_text(std::string_view text, std::string& out) {
-    constexpr std::string_view unknown = "\xef\xbf\xbd";
-    while (!text.empty()) {
-        const auto c = static_cast<unsigned char>(text[0]);
-        const auto length = detail::utf8_length(text);
-        if (length == 0) {
-            out.append(unknown);
-            text.remove_prefix(1);
-            continue;
-        }
-        switch (c) {
-        case '&':
-            out.append("&amp;");
-            break;
-        case '<':
-            out.append("&lt;");
-            break;
-        case '>':
-            out.append("&gt;");
-            break;
-        case '"':
-            out.append("&quot;");
-            break;
-        case '\'':
-            out.append("&#39;");
-            break;
-        case '\t':
-            out.append("&#9;");
-            break;
-        case '\n':
-            out.append("&#10;");
-            break;
-        case '\r':
-            out.append("&#13;");
-            break;
-        default: {
-            const auto character = text.substr(0, length);
-            const bool is_one =
-                c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
-            out.append(is_one ? character : unknown);
-        }
-        }
-        text.remove_prefix(length);
+/// What a picture says besides what a graph and a tree know. Make your own of the same shape.
+struct no_annotations {
+    /// A line below an operator: its weights, say.
+    [[nodiscard]] std::string operator_note(id) const { return {}; }
+    /// A line in the box of a closed module, and in the title of an open one.
+    [[nodiscard]] std::string module_note(id) const { return {}; }
+    /// Calls `f(value)` for what an operator reads from outside of the graph.
+    template <class Function>
+    void for_each_input(id, Function) const {}
+    /// Calls `f(value)` for what an operator makes that leaves the graph.
+    template <class Function>
+    void for_each_output(id, Function) const {}
+};
+
+namespace detail {
+
+/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
+[[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    if (shape.find(',') == shape.npos) {
+        return shape == "[]" ? "scalar" : std::string(shape);
     }
+    std::string label;
+    for (char c : shape) {
+        if (c == ',') {
+            label.append("\xc3\x97");
+        } else if (c != '[' && c != ']') {
+            label.push_back(c);
+        }
+    }
+    return label;
 }
 
-/// Returns: the same as a text of its own.
-[[nodiscard]] inline std::string xml_text(std::string_view text) {
+/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
+[[nodiscard]] inline std::string dot_text(std::string_view text) {
     std::string out;
-    append_xml_text(text, out);
-    return out;
+    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
+        append_xml_text(part.substr(0, part.find('\\')), out);
+        if (part.find('\\') == part.npos) {
+            return out;
+        }
+        out.append("&#92;");
+    }
 }
 
-} // namespace stemma
+/// Returns: a text of at most so many characters, with a mark where it was cut.
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
+        if (begins && ++characters > most) {
+            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
+        }
+    }
+    return std::string(text);
+}
 
-#endif // STEMMA_CORE_XML_TEXT_HPP
+/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+[[nodiscard]] inline std::string label_text(std::string_view text) {
+    std::string shown(text.empty() ? " " : text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    return dot_text(shown);
+}
 
-// <stemma/core/xxh64.hpp>
-#ifndef STEMMA_CORE_XXH64_HPP
-#define STEMMA_CORE_XXH64_HPP
-
-namespace stemma {
-
-/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
-/// 0.1.1), as `xxhsum -H64` prints it.
-///
-/// Not for adversaries: it finds accidents. Requires: a little-endian machine.
-class xxh64_digest {
+/// Writes one picture.
+template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
+          class Annotations>
+class dot_picture {
 public:
-    /// Appends bytes. Complexity: O(bytes).
-    void add(std::string_view bytes) noexcept {
-        size_ += bytes.size();
-        if (waiting_ > 0) {
-            const auto taken = std::min(bytes.size(), block - waiting_);
-            std::memcpy(rest_ + waiting_, bytes.data(), taken);
-            waiting_ += taken;
-            bytes.remove_prefix(taken);
-            if (waiting_ < block) {
-                return;
-            }
-            take_block(rest_);
-            waiting_ = 0;
+    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                const folded_graph& folded, const std::vector<bool>& shown,
+                const Describe& describe, const Annotations& annotations)
+        : sink_(sink)
+        , ops_(ops)
+        , modules_(modules)
+        , tree_(modules.index())
+        , found_(found)
+        , folded_(folded)
+        , shown_(shown)
+        , describe_(describe)
+        , annotations_(annotations)
+        , boxes_in_(tree_.size())
+        , nodes_in_(tree_.size())
+        , vertex_(ops.graph()) {
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
         }
-        for (; bytes.size() >= block; bytes.remove_prefix(block)) {
-            take_block(bytes.data());
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            nodes_in_[tree_.parent(m)] += nodes_in_[m];
         }
-        if (!bytes.empty()) {
-            std::memcpy(rest_, bytes.data(), bytes.size());
+        for (id b = 0; b < folded.boxes.size(); ++b) {
+            boxes_in_[folded.boxes[b].around].push_back(b);
         }
-        waiting_ = bytes.size();
     }
 
-    /// Returns: the hash of all bytes so far. Complexity: O(1).
-    [[nodiscard]] std::uint64_t value() const noexcept {
-        std::uint64_t hash = p5;
-        if (size_ >= block) {
-            hash = rotate(lanes_[0], 1) + rotate(lanes_[1], 7) + rotate(lanes_[2], 12) +
-                   rotate(lanes_[3], 18);
-            for (auto lane : lanes_) {
-                hash = (hash ^ round(0, lane)) * p1 + p4;
-            }
-        }
-        hash += size_;
-        const char* p = rest_;
-        auto left = waiting_;
-        for (; left >= 8; p += 8, left -= 8) {
-            hash = rotate(hash ^ round(0, read<std::uint64_t>(p)), 27) * p1 + p4;
-        }
-        if (left >= 4) {
-            hash = rotate(hash ^ (read<std::uint32_t>(p) * p1), 23) * p2 + p3;
-            p += 4;
-            left -= 4;
-        }
-        for (; left > 0; ++p, --left) {
-            hash = rotate(hash ^ (static_cast<unsigned char>(*p) * p5), 11) * p1;
-        }
-        hash = (hash ^ hash >> 33U) * p2;
-        hash = (hash ^ hash >> 29U) * p3;
-        return hash ^ hash >> 32U;
+    void write(id root) {
+        text_ += "digraph model {\n"
+                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
+                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
+                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
+                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
+                 "margin=\"0.12,0.05\"]\n"
+                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
+                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
+        write_clusters(root);
+        write_edges();
+        write_ends();
+        text_ += "}\n";
+        sink_.write(text_);
     }
 
 private:
-    static constexpr std::uint64_t p1 = 0x9e37'79b1'85eb'ca87U;
-    static constexpr std::uint64_t p2 = 0xc2b2'ae3d'27d4'eb4fU;
-    static constexpr std::uint64_t p3 = 0x1656'67b1'9e37'79f9U;
-    static constexpr std::uint64_t p4 = 0x85eb'ca77'c2b2'ae63U;
-    static constexpr std::uint64_t p5 = 0x27d4'eb2f'1656'67c5U;
-    static constexpr std::size_t block = 32;
+    static constexpr std::size_t longest_name = 40;
 
-    [[nodiscard]] static constexpr std::uint64_t rotate(std::uint64_t x, unsigned by) noexcept {
-        return x << by | x >> (64U - by);
-    }
-    [[nodiscard]] static constexpr std::uint64_t round(std::uint64_t lane,
-                                                       std::uint64_t word) noexcept {
-        return rotate(lane + word * p2, 31) * p1;
-    }
-    template <class Word>
-    [[nodiscard]] static std::uint64_t read(const char* p) noexcept {
-        Word word = 0;
-        std::memcpy(&word, p, sizeof word);
-        return word;
-    }
-    void take_block(const char* p) noexcept {
-        for (unsigned i = 0; i < 4; ++i) {
-            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + std::size_t{8} * i));
-        }
-    }
-
-    std::uint64_t lanes_[4] = {p1 + p2, p2, 0, 0 - p1};
-    std::uint64_t size_ = 0;
-    std::size_t waiting_ = 0;
-    char rest_[block] = {};
-};
-
-/// Returns: the hash of `bytes`. Complexity: O(bytes).
-[[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes) noexcept {
-    xxh64_digest digest;
-    digest.add(bytes);
-    return digest.value();
-}
-
-/// Returns: a hash as 16 hexadecimal digits. Complexity: O(1).
-[[nodiscard]] inline std::string to_hex(std::uint64_t hash) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (unsigned shift = 64; shift > 0; shift -= 4) {
-        text.push_back(digits[hash >> (shift - 4) & 15U]);
-    }
-    return text;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_XXH64_HPP
-
-// <stemma/evidence/capture_match.hpp>
-#ifndef STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
-#define STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
-/// it, as in `Fused_W_layer.0.conv`.
-template <class Lookup>
-[[nodiscard]] bool ends_in_module(const Lookup& lookup, std::string_view path) {
-    for (std::size_t steps = 0; steps < 8; ++steps) {
-        if (!path.empty() && find_module(lookup, path) != no_id) {
-            return true;
-        }
-        const auto bar = path.find('_');
-        if (bar == path.npos) {
-            return false;
-        }
-        path.remove_prefix(bar + 1);
-    }
-    return false;
-}
-
-/// Whether some scope in the name of an operator has one of some names, apart from what numbers it:
-/// `layer` or `fc` in `/layer.0/fc/Add`.
-[[nodiscard]] inline bool has_scope_among(std::string_view name,
-                                          const std::unordered_set<std::string>& names) {
-    for (auto slash = name.find('/', 1); slash != name.npos; slash = name.find('/', 1)) {
-        const auto scope = name.substr(1, slash - 1);
-        if (names.contains(std::string(scope.substr(0, scope.find('.'))))) {
-            return true;
-        }
-        name.remove_prefix(slash);
-    }
-    return false;
-}
-
-} // namespace detail
-
-/// How much of what a model says of modules speaks of those of a capture.
-struct capture_match {
-    std::size_t paths = 0;        ///< of parameters, different ones
-    std::size_t known_paths = 0;  ///< those that lead to a module
-    std::size_t scopes = 0;       ///< operators with a scope
-    std::size_t known_scopes = 0; ///< those with a scope that a module has the name of
-
-    /// Whether the capture is one of another model entirely: hardly anything is known. Where a
-    /// model has few paths and few scopes, nothing is said.
-    [[nodiscard]] bool is_foreign() const noexcept {
-        constexpr std::size_t share = 10;
-        const auto hardly = [](std::size_t known, std::size_t all) {
-            return known == 0 || known * share < all;
+    /// Opens and closes the clusters in the order of the tree.
+    void write_clusters(id root) {
+        std::vector<id> open;
+        const auto close_until = [&](id m) {
+            for (; !open.empty() && tree_.end(open.back()) <= m; open.pop_back()) {
+                text_ += "}\n";
+            }
         };
-        return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
-               (paths >= 4 || scopes >= 8);
-    }
-
-    /// Returns: what a user should know of a foreign capture.
-    [[nodiscard]] std::string note() const {
-        const auto of = [](std::size_t known, std::size_t all) {
-            return std::to_string(known) + " of " + std::to_string(all);
-        };
-        return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
-               of(known_paths, paths) +
-               " parameter paths of the file; it looks like one of another model, and is not used";
-    }
-};
-
-/// Finds what a model and the modules of a capture have in common.
-/// Complexity: O(parameters + bytes of names + modules).
-template <parameter_readers Ops, module_view Modules>
-    requires named_operators<Ops>
-[[nodiscard]] capture_match match_capture(const Ops& ops, const Modules& modules) {
-    capture_match found;
-    std::unordered_set<std::string_view> seen;
-    std::vector<std::string_view> paths;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        const auto path = owner_path(ops.parameter_name(p));
-        if (!path.empty() && seen.insert(path).second) {
-            paths.push_back(path);
-        }
-    }
-    const module_lookup<Modules> lookup(modules);
-    const auto mapping = find_path_mapping(modules, lookup, paths);
-    found.paths = paths.size();
-    for (auto path : paths) {
-        const auto rest = mapping.apply(path);
-        found.known_paths += (!rest.empty() && find_module(lookup, rest, mapping.base) != no_id) ||
-                                     detail::ends_in_module(lookup, path)
-                                 ? 1U
-                                 : 0U;
-    }
-    std::unordered_set<std::string> names;
-    for (id m = 1; m < modules.index().size(); ++m) {
-        names.emplace(modules.attribute(m));
-    }
-    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-        const std::string_view name = ops.name(*it);
-        const bool has_scope = name.starts_with('/') && name.find('/', 1) != name.npos;
-        found.scopes += has_scope ? 1U : 0U;
-        found.known_scopes += has_scope && detail::has_scope_among(name, names) ? 1U : 0U;
-    }
-    return found;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
-
-// <stemma/evidence/dialect.hpp>
-#ifndef STEMMA_EVIDENCE_DIALECT_HPP
-#define STEMMA_EVIDENCE_DIALECT_HPP
-
-namespace stemma {
-
-/// Who gave an operator its name and metadata, as far as these say where it came from.
-enum class dialect : std::uint8_t {
-    none,         ///< nothing says where it came from
-    dynamo,       ///< metadata of torch's exporter on top of torch.export
-    builder,      ///< metadata of the onnxscript builder
-    torchscript,  ///< names of torch's TorchScript exporter
-    builder_name, ///< names of model builders, without a leading slash
-    function,     ///< a call of a local function, or inside one
-    optimized,    ///< what an optimizer left of a name
-};
-
-/// How many dialects there are.
-inline constexpr std::size_t dialect_count = 7;
-
-/// Returns: the name that reports use.
-[[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
-    constexpr std::array<std::string_view, dialect_count> names{
-        "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
-    return names[static_cast<std::size_t>(d)];
-}
-
-/// What a dialect says of an operator's module.
-enum class scope_quality : std::uint8_t {
-    path_and_class, ///< which module of the tree, and of which class
-    path,           ///< which module of the tree
-    operator_only,  ///< nothing: the name is the operator's alone
-};
-
-/// How much of a model is written in which dialect.
-struct dialect_report {
-    std::vector<dialect> of;            ///< by vertex index
-    std::vector<scope_quality> quality; ///< by vertex index
-};
-
-/// Finds the dialect of every operator by itself; one model may mix several.
-/// Complexity: O(operators), after the facts of the context.
-template <named_operators Ops, module_view Modules>
-    requires parameter_readers<Ops>
-[[nodiscard]] dialect_report detect_dialects(evidence_context<Ops, Modules>& context) {
-    const auto& ops = context.ops();
-    const auto& hierarchies = context.hierarchies();
-    const auto& scopes = context.scopes();
-    dialect_report report;
-    report.of.resize(num_vertices(ops.graph()), dialect::none);
-    report.quality.resize(report.of.size(), scope_quality::operator_only);
-    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-        const auto v = static_cast<id>(index_of(ops.graph(), *it));
-        auto& found = report.of[v];
-        auto& quality = report.quality[v];
-        const auto chain = hierarchies.chain_of.empty() ? no_id : hierarchies.chain_of[v];
-        if (chain != no_id) {
-            const auto& known = hierarchies.chains[chain];
-            const bool classes = !known.levels.back().qualified_class.empty();
-            found = known.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
-            quality = classes ? scope_quality::path_and_class : scope_quality::path;
-            continue;
-        }
-        if (std::binary_search(hierarchies.bare.begin(), hierarchies.bare.end(), v)) {
-            found = dialect::dynamo;
-            continue;
-        }
-        if constexpr (calling_operators<Ops>) {
-            const bool call = ops.callee(*it) != no_id;
-            if (call || ops.enclosing_function(*it) != no_id) {
-                found = dialect::function;
-                quality = call ? scope_quality::path_and_class : scope_quality::operator_only;
+        for (id m = root; m < tree_.end(root);) {
+            close_until(m);
+            if (!folded_.open[m]) {
+                m = tree_.end(m);
                 continue;
             }
-        }
-        const auto scope = scopes.scope_of[v];
-        if (scope == no_id) {
-            continue;
-        }
-        const bool left = std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
-        const auto style = scopes.scopes[scope].style;
-        found = left                             ? dialect::optimized
-                : style == scope_style::relative ? dialect::builder_name
-                                                 : dialect::torchscript;
-        const bool classes = style == scope_style::typed && !left;
-        quality = classes ? scope_quality::path_and_class : scope_quality::path;
-    }
-    return report;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_DIALECT_HPP
-
-// <stemma/evidence/given_claims.hpp>
-#ifndef STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
-#define STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
-
-namespace stemma {
-
-/// What one source claims about all operators, at most one claim each.
-struct claim_table {
-    provenance source = provenance::root; ///< the one that all claims name
-    std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
-
-    /// Returns: how many operators it speaks of. Complexity: O(operators).
-    [[nodiscard]] std::size_t count() const noexcept {
-        std::size_t claimed = 0;
-        for (const auto& made : of) {
-            claimed += made.module == no_id ? 0U : 1U;
-        }
-        return claimed;
-    }
-};
-
-/// Evidence that was found elsewhere: by aligning a capture, or by whoever tagged the model.
-struct given_claims {
-    using policy_category = evidence_category;
-
-    /// Asked in this order; none where it is null.
-    const std::vector<claim_table>* tables = nullptr;
-
-    template <class Ops>
-    class claims {
-    public:
-        claims(const Ops& ops, const std::vector<claim_table>* tables)
-            : ops_(&ops), tables_(tables) {}
-
-        template <class Function>
-        void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            if (tables_ == nullptr) {
-                return;
+            open.push_back(m);
+            text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
+            text_ += "label=<" + title(m, m == root) +
+                     ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
+                     std::string(colour(m)) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) +
+                     "\"\n";
+            for (auto b : boxes_in_[m]) {
+                write_box(b);
             }
-            const auto v = index_of(ops_->graph(), vertex);
-            for (const auto& table : *tables_) {
-                if (v < table.of.size() && table.of[v].module != no_id) {
-                    f(table.of[v]);
+            ++m;
+        }
+        close_until(tree_.end(root));
+    }
+
+    [[nodiscard]] std::string name_text(id m, bool with_path) const {
+        const auto path = path_of(modules_, m);
+        const std::string_view attribute = modules_.attribute(m);
+        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
+        return name.empty() ? name : label_text(shortened(name, longest_name));
+    }
+
+    [[nodiscard]] std::string title(id m, bool with_path) const {
+        const auto name = name_text(m, with_path);
+        std::string type(modules_.class_name(m));
+        type = type.empty() ? type : label_text(shortened(type, longest_name));
+        if (name.empty() && type.empty()) {
+            const std::string_view attribute = modules_.attribute(m);
+            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
+        }
+        auto text = "<B>" + (name.empty() ? type : name) + "</B>";
+        return name.empty() || type.empty() ? text : text + "  " + type;
+    }
+
+    [[nodiscard]] static std::string small(const std::string& text) {
+        return text.empty() ? text
+                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
+                                  "</FONT>";
+    }
+
+    [[nodiscard]] static std::string count_text(std::size_t n) {
+        return std::to_string(n) + (n == 1 ? " node" : " nodes");
+    }
+
+    void write_box(id b) {
+        const auto& box = folded_.boxes[b];
+        text_ += "b" + std::to_string(b) + " [label=<";
+        if (box.kind == box_kind::one_operator) {
+            text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
+                     small(shortened(annotations_.operator_note(box.of), 60)) + ">, tooltip=\"" +
+                     dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
+            return;
+        }
+        if (box.kind == box_kind::rest) {
+            text_ += "<I>and " + std::to_string(box.operators) +
+                     " more nodes</I>>, style=\"filled,rounded,dashed\", tooltip=\"\"]\n";
+            return;
+        }
+        const auto note = annotations_.module_note(box.of);
+        text_ += title(box.of, false) +
+                 small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
+                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 dot_text(path_of(modules_, box.of)) + "\"]\n";
+    }
+
+    void write_edges() {
+        for (const auto& edge : folded_.edges) {
+            const value_description value = describe_(edge.value);
+            const auto shape = shape_label(value.shape);
+            auto label = shape.empty() ? shape : label_text(shape);
+            if (edge.values > 1) {
+                label +=
+                    (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
+            }
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
+                       value);
+        }
+    }
+
+    void write_edge(const std::string& from, const std::string& to, const std::string& label,
+                    const value_description& value) {
+        const auto about = dot_text(value.name + " " + value.type_and_shape());
+        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
+                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
+    }
+
+    /// Draws a value at the border of what is shown, when it is met first.
+    [[nodiscard]] std::string end_called(char kind, id value, const value_description& about) {
+        auto name = kind + std::to_string(value);
+        if (ends_.insert(name).second) {
+            text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
+                     label_text(shortened(about.name, longest_name)) +
+                     small(about.type_and_shape()) + ">]\n";
+        }
+        return name;
+    }
+
+    /// Draws what comes in from outside of what is shown, and what leaves it.
+    void write_ends() {
+        const auto& graph = ops_.graph();
+        std::set<std::pair<id, id>> entered; // box, value
+        std::set<std::pair<id, id>> left;
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id) {
+                continue;
+            }
+            const auto enter = [&](id value) {
+                if (entered.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                }
+            };
+            const auto leave = [&](id value) {
+                if (left.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                }
+            };
+            const auto is_outside = [&](const auto& u) {
+                const auto i = index_of(graph, u);
+                return shown_[i] && folded_.box_of[i] == no_id;
+            };
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(source(*it, graph))) {
+                    enter(value_on(graph, *it));
                 }
             }
-        }
-
-    private:
-        const Ops* ops_;
-        const std::vector<claim_table>* tables_;
-    };
-
-    /// Requires: the tables outlive the claims, and their modules are those of the context.
-    template <class Ops, class Modules>
-    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), tables};
-    }
-};
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
-
-// <stemma/model/edgeless_graph.hpp>
-#ifndef STEMMA_MODEL_EDGELESS_GRAPH_HPP
-#define STEMMA_MODEL_EDGELESS_GRAPH_HPP
-
-namespace stemma {
-
-/// Vertices alone, for views of operators whose wiring is not known yet: names and metadata need
-/// none.
-///
-/// Models Boost's VertexListGraph, BidirectionalGraph and PropertyGraph with `boost::vertex_index`.
-/// Each function of these concepts takes O(1).
-class edgeless_graph {
-public:
-    /// There is none; its type belongs to the concepts.
-    struct edge {
-        friend bool operator==(const edge&, const edge&) = default;
-    };
-
-    /// Vertices are 0 to `count` - 1.
-    explicit edgeless_graph(id count = 0) noexcept : count_(count) {}
-
-    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
-    vertices(const edgeless_graph& g) {
-        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.count_)};
-    }
-    friend id num_vertices(const edgeless_graph& g) { return g.count_; }
-    friend std::pair<const edge*, const edge*> in_edges(id, const edgeless_graph&) { return {}; }
-    friend std::pair<const edge*, const edge*> out_edges(id, const edgeless_graph&) { return {}; }
-    friend id in_degree(id, const edgeless_graph&) { return 0; }
-    friend id out_degree(id, const edgeless_graph&) { return 0; }
-    friend id degree(id, const edgeless_graph&) { return 0; }
-    friend id source(const edge&, const edgeless_graph&) { return no_id; }
-    friend id target(const edge&, const edgeless_graph&) { return no_id; }
-
-private:
-    id count_;
-};
-
-inline boost::identity_property_map get(boost::vertex_index_t, const edgeless_graph&) {
-    return {};
-}
-inline id get(boost::vertex_index_t, const edgeless_graph&, id v) {
-    return v;
-}
-
-} // namespace stemma
-
-namespace boost {
-
-template <>
-struct graph_traits<stemma::edgeless_graph> {
-    using vertex_descriptor = stemma::id;
-    using edge_descriptor = stemma::edgeless_graph::edge;
-    using directed_category = bidirectional_tag;
-    using edge_parallel_category = disallow_parallel_edge_tag;
-    struct traversal_category : virtual vertex_list_graph_tag, virtual bidirectional_graph_tag {};
-    using vertex_iterator = counting_iterator<stemma::id>;
-    using out_edge_iterator = const edge_descriptor*;
-    using in_edge_iterator = const edge_descriptor*;
-    using vertices_size_type = stemma::id;
-    using degree_size_type = stemma::id;
-    static stemma::id null_vertex() { return stemma::no_id; }
-};
-
-template <>
-struct property_map<stemma::edgeless_graph, vertex_index_t> {
-    using type = identity_property_map;
-    using const_type = identity_property_map;
-};
-
-} // namespace boost
-
-#endif // STEMMA_MODEL_EDGELESS_GRAPH_HPP
-
-// <stemma/model/mapped_modules.hpp>
-#ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
-#define STEMMA_MODEL_MAPPED_MODULES_HPP
-
-namespace stemma {
-
-/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
-///
-/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
-/// the view.
-template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
-          text_map<vertex_t<Tree>> Qualified>
-class mapped_modules {
-public:
-    /// Requires: every vertex is reached from `root` on exactly one path.
-    /// Complexity: O(n).
-    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
-                   Qualified qualified_class)
-        : tree_(index_tree(tree, root))
-        , attribute_(std::move(attribute))
-        , class_(std::move(class_name))
-        , qualified_(std::move(qualified_class)) {}
-
-    /// Of the ranks by which all else asks; valid as long as the view.
-    [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
-
-    /// Returns: what the first map yields for the vertex of rank `m`.
-    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
-
-    /// Returns: what the second map yields for the vertex of rank `m`.
-    [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
-
-    /// Returns: what the third map yields for the vertex of rank `m`.
-    [[nodiscard]] std::string_view qualified_class(id m) const {
-        return get(qualified_, vertex(m));
-    }
-
-    /// Returns: the vertex of the user's graph that has rank `m`.
-    [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
-
-    /// Returns: the rank of a vertex of the user's graph.
-    [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
-        return tree_.rank[index_of(tree, v)];
-    }
-
-private:
-    indexed_tree<Tree> tree_;
-    Attribute attribute_;
-    Class class_;
-    Qualified qualified_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_MAPPED_MODULES_HPP
-
-// <stemma/model/mapped_operators.hpp>
-#ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
-#define STEMMA_MODEL_MAPPED_OPERATORS_HPP
-
-namespace stemma {
-
-/// A map from operators to no parameter names at all.
-struct no_parameters {
-    template <class Vertex>
-    friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
-        return {};
-    }
-};
-
-/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
-/// which parameters it reads.
-///
-/// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
-/// `Parameters` yields a range of such.
-template <class Graph, class Name, class OpType, class Parameters = no_parameters>
-class mapped_operators {
-    static_assert(explain_operator_graph<Graph>());
-    static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,
-                  "mapped_operators: give property maps from vertices to text that outlives them");
-
-public:
-    /// The user's graph, for `operator_view`.
-    using graph_type = Graph;
-
-    /// Complexity: one look-up for every parameter that is read.
-    mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
-        : graph_(&graph)
-        , name_(std::move(name))
-        , op_type_(std::move(op_type))
-        , reads_(num_vertices(graph)) {
-        if constexpr (operator_graph_like<Graph>) {
-            for (auto [it, last] = vertices(graph); it != last; ++it) {
-                for (const auto& parameter : get(parameters, *it)) {
-                    reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+            for (auto [it, last] = out_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(target(*it, graph))) {
+                    leave(value_on(graph, *it));
                 }
             }
+            annotations_.for_each_input(v, enter);
+            annotations_.for_each_output(v, leave);
         }
     }
 
-    /// The graph that was given, not a copy.
-    [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
-
-    /// Returns: what the map of names yields.
-    [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
-
-    /// Returns: what the map of types yields.
-    [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
-
-    /// Returns: how many distinct names of parameters are read.
-    [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
-
-    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
-    [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
-
-    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
-    /// Complexity: O(parameters read).
-    template <class Function>
-    void for_each_parameter(vertex_t<Graph> v, Function f) const {
-        for (auto p : reads_[index_of(*graph_, v)]) {
-            f(p);
+    /// The same for all modules of a class.
+    [[nodiscard]] std::string_view colour(id m) {
+        constexpr std::array<std::string_view, 12> shades{
+            "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
+            "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
+        const std::string_view type = modules_.class_name(m);
+        if (type.empty()) {
+            return "#f8fafc";
         }
+        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
     }
 
-private:
-    const Graph* graph_;
-    Name name_;
-    OpType op_type_;
-    string_pool pool_;
-    std::vector<std::vector<id>> reads_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
-
-// <stemma/model/tag_lookup.hpp>
-#ifndef STEMMA_MODEL_TAG_LOOKUP_HPP
-#define STEMMA_MODEL_TAG_LOOKUP_HPP
-
-namespace stemma {
-
-/// Finds selected modules by their tags, segment by segment.
-class tag_lookup {
-public:
-    /// Requires: `tags` is finished, and outlives the look-up.
-    /// Complexity: O(modules + bytes of segments).
-    explicit tag_lookup(const tag_table& tags) : tags_(&tags) {
-        for (id m = 1; m < tags.size(); ++m) {
-            if (tags.is_selected(m)) {
-                below_.insert(hash_of(tags.above(m), tags.segment(m)), m, [](id) { return false; });
-            }
-        }
-    }
-
-    /// Returns: the selected module that has this tag, or `no_id`.
-    /// Complexity: O(length) expected.
-    [[nodiscard]] id find(std::string_view tag) const {
-        id found = no_id;
-        while (!tag.empty()) {
-            if (tag.front() != '/') {
-                return no_id;
-            }
-            const auto segment = tag.substr(1, end_of_segment(tag) - 1);
-            tag.remove_prefix(1 + segment.size());
-            found = found == no_id ? root(segment) : below(found, segment);
-            if (found == no_id) {
-                return no_id;
-            }
-        }
-        return found;
-    }
-
-private:
-    /// Returns: where the segment behind the first character ends.
-    [[nodiscard]] static std::size_t end_of_segment(std::string_view tag) noexcept {
-        std::size_t end = 1;
-        while (end < tag.size() && tag[end] != '/') {
-            end += tag[end] == '\\' ? 2U : 1U;
-        }
-        return std::min(end, tag.size());
-    }
-
-    [[nodiscard]] id root(std::string_view segment) const {
-        return tags_->size() > 0 && tags_->segment(0) == segment ? 0 : no_id;
-    }
-
-    [[nodiscard]] id below(id above, std::string_view segment) const {
-        return below_.find(hash_of(above, segment), [&](id m) {
-            return tags_->above(m) == above && tags_->segment(m) == segment;
-        });
-    }
-
-    [[nodiscard]] static std::uint64_t hash_of(id above, std::string_view segment) noexcept {
-        return hash_bytes(segment, above);
-    }
-
-    const tag_table* tags_;
-    flat_index below_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_TAG_LOOKUP_HPP
-
-// <stemma/detail/held_policy.hpp>
-#ifndef STEMMA_DETAIL_HELD_POLICY_HPP
-#define STEMMA_DETAIL_HELD_POLICY_HPP
-
-// What the types share that hold any policy of a role.
-namespace stemma::detail {
-
-/// Keeps a converting constructor from being taken for one that copies.
-template <class P, class Any>
-concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
-
-/// A function that answers the one question of a role, in place of a policy.
-template <class F, class Any, class Result, class... Arguments>
-concept held_function = other_than<F, Any> && !policy<F> && std::copy_constructible<F> &&
-                        std::is_invocable_r_v<Result, const F&, Arguments...>;
-
-/// What is remembered of a policy besides what it does.
-class held_name {
-public:
-    held_name() = default;
-    explicit held_name(std::string name) : name_(std::move(name)), chosen_(true) {}
-
-    /// What the policy calls itself, or was called where it was found; "" where neither is.
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
-
-    /// Whether it holds a policy; else it acts as the default.
-    [[nodiscard]] bool is_chosen() const noexcept { return chosen_; }
-
-    /// What records call it from now on.
-    void set_name(std::string name) { name_ = std::move(name); }
-
-private:
-    std::string name_;
-    bool chosen_ = false;
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_HELD_POLICY_HPP
-
-// <stemma/policy/cost.hpp>
-#ifndef STEMMA_POLICY_COST_HPP
-#define STEMMA_POLICY_COST_HPP
-
-namespace stemma {
-
-/// A value that an operator reads or makes, as far as it is known.
-struct load_value {
-    std::string_view name{};         ///< "" of an input that is left out
-    std::string_view element_type{}; ///< as PyTorch prints it, `float32`; "" where unknown
-    std::optional<std::vector<std::int64_t>> shape{}; ///< -1 for an unknown extent
-    bool is_weight = false;                           ///< stored in the file
-
-    /// Returns: how many elements it has; nothing where some extent is unknown.
-    /// Complexity: O(rank).
-    [[nodiscard]] std::optional<std::uint64_t> elements() const {
-        std::uint64_t product = 1;
-        for (auto extent : shape.value_or(std::vector<std::int64_t>{-1})) {
-            if (extent < 0) {
-                return std::nullopt;
-            }
-            product *= static_cast<std::uint64_t>(extent);
-        }
-        return product;
-    }
-};
-
-/// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
-/// what it answers is valid as long as the reader. By one thread at a time.
-class load_reader {
-public:
-    virtual ~load_reader() = default;
-
-    /// Returns: the operator of a node, and its domain; "" is the standard one.
-    [[nodiscard]] virtual std::string_view op_type(id node) const = 0;
-    /// Returns: "" for the standard domain.
-    [[nodiscard]] virtual std::string_view domain(id node) const = 0;
-
-    /// Returns: the name of a node, possibly "".
-    [[nodiscard]] virtual std::string_view name(id node) const = 0;
-
-    /// Returns: the module it came from, and the path of that; `no_id` and "" where unknown.
-    [[nodiscard]] virtual id module(id node) const = 0;
-    /// Returns: the path of the deepest module.
-    [[nodiscard]] virtual std::string module_path(id node) const = 0;
-
-    /// Returns: what it reads and makes, by position.
-    [[nodiscard]] virtual std::vector<load_value> inputs(id node) const = 0;
-    /// Returns: the values that it makes, by slot.
-    [[nodiscard]] virtual std::vector<load_value> outputs(id node) const = 0;
-
-    /// Returns: an attribute, where the node has one of that name and type.
-    [[nodiscard]] virtual std::optional<std::int64_t> whole(id node,
-                                                            std::string_view name) const = 0;
-    [[nodiscard]] virtual std::optional<std::vector<std::int64_t>>
-    /// Returns: a list of whole numbers, if the operator has such an attribute.
-    wholes(id node, std::string_view name) const = 0;
-    /// Returns: a real number, if the operator has such an attribute.
-    [[nodiscard]] virtual std::optional<float> real(id node, std::string_view name) const = 0;
-    /// Returns: a text, if the operator has such an attribute.
-    [[nodiscard]] virtual std::string_view text(id node, std::string_view name) const = 0;
-
-    /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
-    [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
-};
-
-/// What an operator adds to the part it is in.
-struct operator_load {
-    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
-    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
-    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
-    std::uint64_t message_bytes = 0; ///< bytes that describe it
-    id node = no_id;                 ///< which one it is, for `details`
-    const load_reader* details = nullptr; ///< null where there is none to ask
-
-    /// Returns: the operator; "" where there is nobody to ask, as for all below.
-    [[nodiscard]] std::string_view op_type() const {
-        return details == nullptr ? std::string_view() : details->op_type(node);
-    }
-    /// Returns: the path of the module it came from.
-    [[nodiscard]] std::string module_path() const {
-        return details == nullptr ? std::string() : details->module_path(node);
-    }
-    /// Returns: what it reads, by position; weights are among it.
-    [[nodiscard]] std::vector<load_value> inputs() const {
-        return details == nullptr ? std::vector<load_value>() : details->inputs(node);
-    }
-    /// Returns: what it makes, by position.
-    [[nodiscard]] std::vector<load_value> outputs() const {
-        return details == nullptr ? std::vector<load_value>() : details->outputs(node);
-    }
-    /// Returns: an attribute of type INT; nothing where there is none.
-    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
-        return details == nullptr ? std::nullopt : details->whole(node, name);
-    }
-    /// Returns: an attribute of type INTS; nothing where there is none.
-    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
-        return details == nullptr ? std::nullopt : details->wholes(node, name);
-    }
-};
-
-namespace detail {
-
-template <class P>
-concept has_cost = requires(const P& p, const operator_load& load) {
-    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
+    Sink& sink_;
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const tagging& found_;
+    const folded_graph& folded_;
+    const std::vector<bool>& shown_;
+    const Describe& describe_;
+    const Annotations& annotations_;
+    std::vector<std::vector<id>> boxes_in_; // by module
+    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
+    vertices_by_index<graph_of<Ops>> vertex_;
+    std::map<std::string, std::size_t, std::less<>> colours_;
+    std::set<std::string> ends_;
+    std::string text_;
 };
 
 } // namespace detail
 
-/// Says what an operator costs, so that parts of a model can be made alike.
+/// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
+/// box for every closed one, coloured by class; labels on edges are shapes.
 ///
-/// `cost(load)` returns it in units of the policy's own, by what the load counts and what it tells
-/// of operator, attributes, types, shapes, weights and module.
-///
-/// Requires: the costs of all operators of a model have a sum below 2^63.
-template <class P>
-concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
-
-/// What a part weighs on disk.
-struct cost_in_bytes {
-    using policy_category = cost_category;
-    static constexpr std::string_view name = "bytes";
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.weight_bytes + load.message_bytes;
+/// `options` say what is open and how large the picture may be, `describe` tells of values,
+/// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, class Annotations = no_annotations,
+          visibility_policy<Ops> Visibility = hide_constants>
+void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+               const fold_options& options = {}, const Describe& describe = {},
+               const Annotations& annotations = {}, const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
     }
-};
-
-/// How many parameters a part holds.
-struct cost_in_parameters {
-    using policy_category = cost_category;
-    static constexpr std::string_view name = "parameters";
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.parameters;
+    std::vector<id> module;
+    for (const auto& made : found.attributions) {
+        module.push_back(made.module);
     }
-};
-
-/// How many operators a part holds.
-struct cost_in_operators {
-    using policy_category = cost_category;
-    static constexpr std::string_view name = "operators";
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.operators;
-    }
-};
-
-/// Any cost policy.
-class any_cost : public detail::held_name {
-public:
-    using policy_category = cost_category;
-
-    /// Acts as `cost_in_bytes`.
-    any_cost() = default;
-
-    /// Holds a copy of `chosen`.
-    template <class P>
-        requires(detail::other_than<P, any_cost>&& cost_policy<P>)
-    any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
-        : held_name(detail::name_of_policy(chosen))
-        , cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
-            return chosen.cost(load);
-        }) {}
-
-    /// Costs are what `cost(load)` says.
-    template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
-    any_cost(F cost) // NOLINT(google-explicit-constructor): as above
-        : held_name(""), cost_(std::move(cost)) {}
-
-    [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
-        return cost_ ? cost_(load) : cost_in_bytes{}.cost(load);
-    }
-
-private:
-    std::function<std::uint64_t(const operator_load&)> cost_;
-};
-
-/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_cost_policy() {
-    static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
-    static_assert(policy_for<P, cost_category>,
-                  "cost policy: add `using policy_category = stemma::cost_category;`");
-    static_assert(detail::has_cost<P>,
-                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
-    return cost_policy<P>;
+    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
+    detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
+        .write(options.root);
 }
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_COST_HPP
+#endif // STEMMA_REPORT_DOT_HPP
 
-// <stemma/policy/diagnostics.hpp>
-#ifndef STEMMA_POLICY_DIAGNOSTICS_HPP
-#define STEMMA_POLICY_DIAGNOSTICS_HPP
+// <stemma/report/graphml.hpp>
+#ifndef STEMMA_REPORT_GRAPHML_HPP
+#define STEMMA_REPORT_GRAPHML_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Writes the lines of a GraphML file.
+template <text_sink Sink>
+class graphml_lines {
+public:
+    explicit graphml_lines(Sink& sink) : sink_(sink) {}
+
+    void line(std::string_view text) {
+        buffer_.append(text).push_back('\n');
+        if (buffer_.size() >= full) {
+            flush();
+        }
+    }
+
+    /// A `<data>` element, unless the value is unknown.
+    void data(std::string_view key, std::string_view value) {
+        if (!value.empty()) {
+            buffer_.append("<data key=\"").append(key).append("\">");
+            append_xml_text(value, buffer_);
+            line("</data>");
+        }
+    }
+
+    void flush() {
+        sink_.write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    Sink& sink_;
+    std::string buffer_;
+};
+
+inline constexpr std::string_view graphml_head =
+    R"(<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="kind" for="all" attr.name="kind" attr.type="string"/>
+<key id="name" for="all" attr.name="name" attr.type="string"/>
+<key id="path" for="all" attr.name="path" attr.type="string"/>
+<key id="tag" for="all" attr.name="tag" attr.type="string"/>
+<key id="class" for="all" attr.name="class" attr.type="string"/>
+<key id="op_type" for="node" attr.name="op_type" attr.type="string"/>
+<key id="provenance" for="node" attr.name="provenance" attr.type="string"/>
+<key id="confidence" for="node" attr.name="confidence" attr.type="double"/>
+<key id="tensor" for="edge" attr.name="tensor" attr.type="string"/>
+<key id="type" for="edge" attr.name="type" attr.type="string"/>
+<key id="shape" for="edge" attr.name="shape" attr.type="string"/>)";
+
+} // namespace detail
+
+enum class graphml_form : std::uint8_t {
+    nested, ///< one graph for each module, in the one of the module above
+    flat,   ///< one graph, where modules appear as the path and tag of their operators
+};
+
+/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
+///
+/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
+/// and `n<index>` for operators. `describe` tells of the values on the edges. (Boost.Graph's own
+/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
+/// through.)
+/// Complexity: O(V + E + modules + length of the result); memory O(V).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, visibility_policy<Ops> Visibility = show_all>
+void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                   graphml_form form = graphml_form::nested, const Describe& describe = {},
+                   const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    const vertices_by_index vertex(graph);
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    const module_members members(tree, found.attributions);
+    detail::graphml_lines out(sink);
+    const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
+    const auto write_module = [&](id m) {
+        out.data("kind", "module");
+        out.data("name", modules.attribute(m));
+        out.data("path", path_of(modules, m));
+        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+        out.data("class", modules.class_name(m));
+    };
+    const auto write_operators = [&](id m) {
+        for (auto v : members.direct(m)) {
+            if (!shown[v]) {
+                continue;
+            }
+            const auto& made = found.attributions[v];
+            out.line("<node id=\"" + number('n', v) + "\">");
+            out.data("kind", "operator");
+            out.data("name", ops.name(vertex[v]));
+            out.data("op_type", ops.op_type(vertex[v]));
+            out.data("path", path_of(modules, m));
+            out.data("tag", found.tags.text(m));
+            out.data("class", modules.class_name(m));
+            out.data("provenance", found.provenances[made.source]);
+            out.data("confidence", std::to_string(made.confidence));
+            out.line("</node>");
+        }
+    };
+    out.line(detail::graphml_head);
+    out.line("<graph id=\"m0\" edgedefault=\"directed\">");
+    write_module(0);
+    write_operators(0);
+    std::vector<id> open; // modules around the current one, without the root
+    const auto close_until = [&](id m) {
+        for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
+            out.line("</graph>\n</node>");
+        }
+    };
+    for (id m = 1; m < tree.size(); ++m) {
+        if (form == graphml_form::flat) {
+            write_operators(m);
+            continue;
+        }
+        close_until(m);
+        open.push_back(m);
+        out.line("<node id=\"" + number('m', m) + "\" yfiles.foldertype=\"group\">");
+        write_module(m);
+        out.line("<graph id=\"" + number('m', m) + ":\" edgedefault=\"directed\">");
+        write_operators(m);
+    }
+    close_until(static_cast<id>(tree.size()));
+    std::size_t edges = 0;
+    for (id v = 0; v < shown.size(); ++v) {
+        for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
+            const auto from = index_of(graph, source(*it, graph));
+            if (!shown[from]) {
+                continue;
+            }
+            out.line("<edge id=\"" + number('e', edges++) + "\" source=\"" + number('n', from) +
+                     "\" target=\"" + number('n', v) + "\">");
+            if constexpr (carries_values<graph_of<Ops>>) {
+                const value_description value = describe(value_on(graph, *it));
+                out.data("tensor", value.name);
+                out.data("type", value.type);
+                out.data("shape", value.shape);
+            }
+            out.line("</edge>");
+        }
+    }
+    out.line("</graph>\n</graphml>");
+    out.flush();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_GRAPHML_HPP
+
+// <stemma/report/module_dag.hpp>
+#ifndef STEMMA_REPORT_MODULE_DAG_HPP
+#define STEMMA_REPORT_MODULE_DAG_HPP
+
+namespace stemma {
+
+/// Which operators a module's DAG holds.
+enum class dag_level : std::uint8_t {
+    subtree, ///< of the module and of all below it
+    direct,  ///< of the module itself
+};
+
+/// Operators of one module, by vertex index, and the dependences between them.
+struct module_dag {
+    std::vector<id> operators;            ///< ascending
+    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
+};
+
+/// The DAGs of all modules of a tree, made one at a time.
+template <operator_graph_like Graph>
+class module_dags {
+public:
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
+    /// and is asked twice; one that stands under none is in no DAG.
+    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
+    template <class ModulesOf>
+    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
+        : graph_(graph)
+        , modules_(modules)
+        , vertex_(graph)
+        , rounds_(num_vertices(graph), 0)
+        , members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < rounds_.size(); ++v) {
+                modules_of(v, [&](id m) { take(m, v); });
+            }
+        }) {}
+
+    /// Returns: the DAG of a module, valid until the next call.
+    /// Complexity: O(n log n) of its operators, and the edges at them.
+    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
+        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
+        auto& operators = dag_.operators;
+        const auto members = members_.range(m, end);
+        operators.assign(members.begin(), members.end());
+        sort_each_once(operators, 0);
+        ++round_;
+        for (auto v : operators) {
+            rounds_[v] = round_;
+        }
+        auto& edges = dag_.edges;
+        edges.clear();
+        for (auto v : operators) {
+            const auto first = edges.size();
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
+                if (rounds_[reader] == round_) {
+                    edges.emplace_back(v, reader);
+                }
+            }
+            sort_each_once(edges, first);
+        }
+        return dag_;
+    }
+
+private:
+    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
+    /// graphs their readers, mostly so.
+    template <class T>
+    static void sort_each_once(std::vector<T>& items, std::size_t first) {
+        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
+        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
+            std::sort(begin, items.end());
+            items.erase(std::unique(begin, items.end()), items.end());
+        }
+    }
+
+    const Graph& graph_;
+    const tree_index& modules_;
+    vertices_by_index<Graph> vertex_;
+    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
+    grouped_ids members_;    // vertex indices, by module
+    id round_ = 0;
+    module_dag dag_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_DAG_HPP
+
+// <stemma/report/module_dag_json.hpp>
+#ifndef STEMMA_REPORT_MODULE_DAG_JSON_HPP
+#define STEMMA_REPORT_MODULE_DAG_JSON_HPP
+
+namespace stemma {
+
+/// What of a graph of modules is written.
+struct dag_options {
+    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
+    bool multi = false; ///< an operator stands under all its tags rather than under the primary one
+};
+
+/// Writes the DAG of every selected module, by tag (docs/dag.schema.json).
+///
+/// `name_of(index)` gives the text that stands for an operator; distinct ones for distinct
+/// operators. `shown` says which operators there are to see.
+/// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
+/// for the largest module, not for the document.
+template <text_sink Sink, operator_view Ops, class NameOf,
+          visibility_policy<Ops> Visibility = hide_constants>
+void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
+                       NameOf name_of, const dag_options& options = {},
+                       const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    module_dags dags(graph, modules, [&](id v, auto take) {
+        if (shown[v] && options.multi) {
+            found.pool.for_each(found.tag_sets[v], take);
+        } else if (shown[v]) {
+            take(found.selected(v));
+        }
+    });
+    json_writer json(sink);
+    json.begin_object();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (!found.tags.is_selected(m)) {
+            continue;
+        }
+        const auto& dag = dags.of(m, options.level);
+        json.key(found.tags.text(m));
+        json.begin_object();
+        json.key("nodes");
+        json.begin_array(true);
+        for (auto v : dag.operators) {
+            json.value(name_of(v));
+        }
+        json.end_array();
+        json.key("edges");
+        json.begin_array(true);
+        for (const auto& [producer, reader] : dag.edges) {
+            json.begin_array(true);
+            json.value(name_of(producer));
+            json.value(name_of(reader));
+            json.end_array();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_DAG_JSON_HPP
+
+// <stemma/tagging/diagnostics.hpp>
+#ifndef STEMMA_TAGGING_DIAGNOSTICS_HPP
+#define STEMMA_TAGGING_DIAGNOSTICS_HPP
 
 namespace stemma {
 
@@ -20231,11 +22220,11 @@ consteval bool explain_diagnostics_policy() {
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_DIAGNOSTICS_HPP
+#endif // STEMMA_TAGGING_DIAGNOSTICS_HPP
 
-// <stemma/policy/any_policy.hpp>
-#ifndef STEMMA_POLICY_ANY_POLICY_HPP
-#define STEMMA_POLICY_ANY_POLICY_HPP
+// <stemma/tagging/any_policy.hpp>
+#ifndef STEMMA_TAGGING_ANY_POLICY_HPP
+#define STEMMA_TAGGING_ANY_POLICY_HPP
 
 // One type for all policies of a role, over one kind of graph and tree: what a program holds that
 // lets its users choose. A question costs an indirect call; what the policy does to answer it is
@@ -20507,568 +22496,77 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_ANY_POLICY_HPP
+#endif // STEMMA_TAGGING_ANY_POLICY_HPP
 
-// <stemma/policy/carrier.hpp>
-#ifndef STEMMA_POLICY_CARRIER_HPP
-#define STEMMA_POLICY_CARRIER_HPP
+// <stemma/tagging/inherit.hpp>
+#ifndef STEMMA_TAGGING_INHERIT_HPP
+#define STEMMA_TAGGING_INHERIT_HPP
 
 namespace stemma {
 
-/// What is written about one operator.
-struct operator_tags {
-    std::string_view tag;             ///< the primary tag
-    std::string_view module;          ///< path of the deepest module; "" for the root
-    std::span<const std::string> all; ///< all tags, where there are several; else empty
-    std::string_view all_as_json;     ///< the same as a JSON array; else ""
-};
-
-/// Everything stemma writes in node, tensor, value and model metadata starts with this.
-inline constexpr std::string_view key_prefix = "pkg.stemma.";
-
-/// Node metadata: the primary tag.
-inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
-/// Node metadata: the path of the deepest module.
-inline constexpr std::string_view module_key = "pkg.stemma.module";
-/// Metadata of nodes, tensors and values: all tags.
-inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
-/// Node metadata: what `namespace` was before.
-inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
-/// Model metadata: the record of the tagging.
-inline constexpr std::string_view model_key = "pkg.stemma.model";
-/// Model metadata: all tags as one table.
-inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
-/// Model metadata: what the graph was when it was tagged, see `graph_sketch`.
-inline constexpr std::string_view sketch_key = "pkg.stemma.graph";
-/// Node metadata that viewers group by.
-inline constexpr std::string_view namespace_key = "namespace";
-
-/// What folding writes: on calls where they come from, on operators in functions the way from the
-/// function's module to their own, on the model what unfolding needs. It belongs to the functions,
-/// so tagging and stripping leave it alone.
-inline constexpr std::string_view fold_key = "pkg.stemma.fold";
-/// As `fold_key`.
-inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
-/// As `fold_key`.
-inline constexpr std::string_view fold_source_tags_key = "pkg.stemma.fold.source_tags";
-/// As `fold_key`.
-inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
-/// As `fold_key`.
-inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";
-/// As `fold_key`.
-inline constexpr std::string_view fold_call_key = "pkg.stemma.fold.call";
-/// As `fold_key`.
-inline constexpr std::string_view fold_run_key = "pkg.stemma.fold.run";
-/// As `fold_key`.
-inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
-
-/// Whether folding wrote an entry of metadata.
-[[nodiscard]] constexpr bool is_fold_entry(std::string_view key) noexcept {
-    return key.starts_with(fold_key) &&
-           (key.size() == fold_key.size() || key[fold_key.size()] == '.');
-}
-
-/// Whether tagging, or cutting, wrote an entry of metadata.
-[[nodiscard]] constexpr bool is_tag_entry(std::string_view key) noexcept {
-    return key.starts_with(key_prefix) && !is_fold_entry(key);
-}
-
-/// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
-inline constexpr std::string_view source_module_attribute = "source_module";
-/// Attribute: all tags.
-inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
-/// The doc_string of such attributes.
-inline constexpr std::string_view attribute_mark = "pkg.stemma";
-
-/// How the last line of a doc_string starts that is ours; a JSON object follows.
-inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
-
-/// How a line of a doc_string starts that is a mark of ours; a number follows, see `spell_mark`.
-inline constexpr std::string_view node_mark = "stemma#";
-
-/// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
-/// text)` or of a list of texts, the `doc_line(text)`, the path as `name_space(text)`, and
-/// with `mark()` the number that the operator has in the sketch of its graph.
-template <class Sink>
-concept carrier_sink = requires(Sink& sink, std::string_view text,
-                                std::span<const std::string> list) {
-    sink.metadata(text, text);
-    sink.attribute(text, text);
-    sink.attribute(text, list);
-    sink.doc_line(text);
-    sink.name_space(text);
-    sink.mark();
-};
-
-namespace detail {
-
-inline constexpr std::string_view mark_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
-
-/// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
-[[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
-    return record.find("\"namespace\"") < record.find("\"options\"");
-}
-
-struct carrier_sink_archetype {
-    void metadata(std::string_view, std::string_view) {}
-    void attribute(std::string_view, std::string_view) {}
-    void attribute(std::string_view, std::span<const std::string>) {}
-    void doc_line(std::string_view) {}
-    void name_space(std::string_view) {}
-    void mark() {}
-};
-
-template <class P>
-concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink_archetype& sink) {
-    p.write(tags, sink);
-};
-
-} // namespace detail
-
-/// Appends the line that marks an operator: `node_mark` and its number, to the base of 36.
-/// Complexity: O(1).
-inline void append_mark(id number, std::string& text) {
-    char digits[8];
-    std::size_t count = 0;
-    do {
-        digits[count++] = detail::mark_digits[number % detail::mark_digits.size()];
-        number /= static_cast<id>(detail::mark_digits.size());
-    } while (number > 0);
-    text.append(node_mark);
-    while (count > 0) {
-        text.push_back(digits[--count]);
-    }
-}
-
-/// Returns: the number of a line that `append_mark` made, `no_id` for any other line.
-/// Complexity: O(1).
-[[nodiscard]] inline id parse_mark(std::string_view line) noexcept {
-    if (!line.starts_with(node_mark) || line.size() == node_mark.size() ||
-        line.size() > node_mark.size() + 7) {
-        return no_id;
-    }
-    std::uint64_t number = 0;
-    for (const char c : line.substr(node_mark.size())) {
-        const auto digit = detail::mark_digits.find(c);
-        if (digit == detail::mark_digits.npos) {
-            return no_id;
-        }
-        number = number * detail::mark_digits.size() + digit;
-    }
-    return number < no_id ? static_cast<id>(number) : no_id;
-}
-
-/// Says how tags are stored with an operator.
+/// What is known of an operator that a rewriter puts in the place of others: fused, split or
+/// copied.
 ///
-/// `write(tags, sink)` hands the sink what is to be written, nothing at all if it likes.
-///
-/// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
-///   `strip` finds them again; attributes are named as the two above.
-template <class P>
-concept carrier_policy = policy_for<P, carrier_category> && detail::has_write<P>;
-
-/// Metadata entries under `pkg.stemma.`: read by everything that lists metadata.
-struct metadata_carrier {
-    using policy_category = carrier_category;
-
-    template <carrier_sink Sink>
-    void write(const operator_tags& tags, Sink& sink) const {
-        sink.metadata(source_module_key, tags.tag);
-        sink.metadata(module_key, tags.module);
-        if (!tags.all.empty()) {
-            sink.metadata(hierarchy_tags_key, tags.all_as_json);
+/// Those with evidence count, and what they have in common is the module; the least trusted of
+/// their sources and the least confidence speak for it, and modules that differ make a conflict
+/// unless one lies above the other. Returns: no module where none of the old ones has evidence;
+/// `repropagate` finds one then. Requires: `old` are indices of `before`. Complexity: O(old).
+[[nodiscard]] inline attribution
+inherit(const tree_index& modules, std::span<const attribution> before, std::span<const id> old) {
+    const auto counts = [&](id v) {
+        return before[v].module != no_id && is_evidence(before[v].source);
+    };
+    attribution result;
+    id deepest = 0;
+    for (auto v : old) {
+        const auto& one = before[v];
+        if (!counts(v)) {
+            continue;
         }
-    }
-};
-
-/// Attributes `source_module` and `hierarchy_tags`: for tools that read attributes. The ONNX
-/// checker and ONNX Runtime refuse unknown attributes on standard operators.
-struct attribute_carrier {
-    using policy_category = carrier_category;
-
-    template <carrier_sink Sink>
-    void write(const operator_tags& tags, Sink& sink) const {
-        sink.attribute(source_module_attribute, tags.tag);
-        if (!tags.all.empty()) {
-            sink.attribute(hierarchy_tags_attribute, tags.all);
+        deepest = modules.depth(one.module) > modules.depth(deepest) ? one.module : deepest;
+        if (result.module == no_id) {
+            result = one;
+            continue;
         }
+        result.conflict = result.conflict || one.conflict;
+        result.call = result.module == one.module && result.call == one.call ? one.call : no_id;
+        result.module = modules.lca(result.module, one.module);
+        result.source = std::max(result.source, one.source);
+        result.confidence = std::min(result.confidence, one.confidence);
     }
-};
-
-/// One last line of the doc_string: survives a save by ONNX Runtime.
-struct doc_string_carrier {
-    using policy_category = carrier_category;
-
-    template <carrier_sink Sink>
-    void write(const operator_tags& tags, Sink& sink) const {
-        std::string line(doc_line_mark);
-        line.append("{\"source_module\": ");
-        append_json_string(tags.tag, line);
-        line.append(", \"module\": ");
-        append_json_string(tags.module, line);
-        if (!tags.all.empty()) {
-            line.append(", \"hierarchy_tags\": ").append(tags.all_as_json);
-        }
-        sink.doc_line(line.append("}"));
+    for (auto v : old) {
+        result.conflict =
+            result.conflict || (counts(v) && !modules.is_ancestor(before[v].module, deepest));
     }
-};
+    return result;
+}
 
-/// A number in the doc_string, and in the model's metadata a sketch of the graph that says what it
-/// means: survives optimizers, which keep few metadata of nodes and many doc_strings and names.
-struct mark_carrier {
-    using policy_category = carrier_category;
+/// The same, as in `inherit(modules, before, {3, 4})`.
+[[nodiscard]] inline attribution inherit(const tree_index& modules,
+                                         std::span<const attribution> before,
+                                         std::initializer_list<id> old) {
+    return inherit(modules, before, std::span(old.begin(), old.size()));
+}
 
-    template <carrier_sink Sink>
-    void write(const operator_tags&, Sink& sink) const {
-        sink.mark();
+/// Returns: the tags of all the old operators together. Complexity: O(tags log tags).
+[[nodiscard]] inline id_set inherit_tags(id_set_pool& pool, std::span<const id_set> before,
+                                         std::span<const id> old) {
+    std::vector<id> all;
+    for (auto v : old) {
+        pool.for_each(before[v], [&](id tag) { all.push_back(tag); });
     }
-};
-
-/// The path of the module, `encoder/layer/0`, as the metadata entry `namespace`: groups nodes in
-/// viewers that read it.
-struct namespace_carrier {
-    using policy_category = carrier_category;
-
-    template <carrier_sink Sink>
-    void write(const operator_tags& tags, Sink& sink) const {
-        sink.name_space(spell(tags.module));
-    }
-
-    /// Returns: what is written for the path of a module.
-    [[nodiscard]] static std::string spell(std::string_view path) {
-        std::string spelled(path);
-        std::replace(spelled.begin(), spelled.end(), '.', '/');
-        return spelled;
-    }
-};
-
-/// Nothing on the operators: all tags stand in one table in the model's metadata.
-struct model_carrier {
-    using policy_category = carrier_category;
-
-    template <carrier_sink Sink>
-    void write(const operator_tags&, Sink&) const {}
-};
-
-/// Any of the carriers in the box, chosen at run time.
-struct carrier_set {
-    using policy_category = carrier_category;
-
-    bool metadata = true;    ///< metadata_carrier
-    bool attribute = false;  ///< attribute_carrier
-    bool doc_string = false; ///< doc_string_carrier
-    bool name_space = false; ///< namespace_carrier
-    bool model = false;      ///< model_carrier: once, while the others write for every operator
-    bool mark = false;       ///< mark_carrier
-
-    template <carrier_sink Sink>
-    void write(const operator_tags& tags, Sink& sink) const {
-        metadata ? metadata_carrier{}.write(tags, sink) : void();
-        attribute ? attribute_carrier{}.write(tags, sink) : void();
-        doc_string ? doc_string_carrier{}.write(tags, sink) : void();
-        name_space ? namespace_carrier{}.write(tags, sink) : void();
-        mark ? mark_carrier{}.write(tags, sink) : void();
-    }
-
-    /// Returns: the set that a list separated by commas names, of `metadata`, `mark`, `attribute`,
-    /// `doc-string`, `namespace` and `model`; nothing where it names another one, or none.
-    /// Complexity: O(length).
-    [[nodiscard]] static std::optional<carrier_set> named(std::string_view list) {
-        carrier_set carriers{.metadata = false};
-        const auto names = split_list(list);
-        for (const auto& name : names) {
-            if (name == "metadata") {
-                carriers.metadata = true;
-            } else if (name == "mark") {
-                carriers.mark = true;
-            } else if (name == "attribute") {
-                carriers.attribute = true;
-            } else if (name == "doc-string") {
-                carriers.doc_string = true;
-            } else if (name == "namespace") {
-                carriers.name_space = true;
-            } else if (name == "model") {
-                carriers.model = true;
-            } else {
-                return std::nullopt;
-            }
-        }
-        return names.empty() ? std::nullopt : std::optional(carriers);
-    }
-
-    friend bool operator==(const carrier_set&, const carrier_set&) = default;
-};
-
-/// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_carrier_policy() {
-    static_assert(std::copy_constructible<P>, "carrier policy: make the class copyable");
-    static_assert(policy_for<P, carrier_category>,
-                  "carrier policy: add `using policy_category = stemma::carrier_category;`");
-    static_assert(detail::has_write<P>,
-                  "carrier policy: add `template <stemma::carrier_sink Sink> void write(const "
-                  "stemma::operator_tags&, Sink&) const`");
-    return carrier_policy<P>;
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return pool.intern(all);
 }
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_CARRIER_HPP
+#endif // STEMMA_TAGGING_INHERIT_HPP
 
-// <stemma/policy/fold.hpp>
-#ifndef STEMMA_POLICY_FOLD_HPP
-#define STEMMA_POLICY_FOLD_HPP
-
-namespace stemma {
-
-/// How a function is called: it stands for a class.
-struct function_name {
-    std::string domain; ///< the package
-    std::string name;   ///< the class, without its package
-
-    friend bool operator==(const function_name&, const function_name&) = default;
-};
-
-namespace detail {
-
-template <class P, class Modules>
-concept has_folds = requires(const P& p, const Modules& modules, id m) {
-    { p.folds(modules, m) } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_least_nodes = requires(const P& p) {
-    { p.least_nodes() } -> std::convertible_to<std::size_t>;
-};
-
-template <class P, class Modules>
-concept has_shares = requires(const P& p, const Modules& modules, id m) {
-    { p.shares(modules, m, m) } -> std::convertible_to<bool>;
-};
-
-template <class P, class Modules>
-concept has_name_of = requires(const P& p, const Modules& modules, id m) {
-    { p.name_of(modules, m) } -> std::convertible_to<function_name>;
-};
-
-template <class P>
-concept has_varies_constants = requires(const P& p) {
-    { p.varies_constants() } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_lifts = requires(const P& p, std::int64_t version) {
-    { p.lifts(version) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which modules become functions.
-///
-/// `folds(modules, m)`: whether a module does; the root never. `least_nodes()`: what has fewer
-/// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
-/// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
-/// the function of a module is called; where that is taken by another body, a number is added.
-/// `varies_constants()`: whether bodies are equal that differ in Constants; these become
-/// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
-/// functions is lifted to one that has.
-///
-/// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
-///   name of a module that folds is "", and no domain that of the standard or below it,
-///   `ai.onnx.ml`.
-/// Complexity: callers ask `folds` once per module, `name_of` once per function, `shares` for pairs
-///   whose bodies are equal. `fold_selected` models it.
-template <class P, class Modules>
-concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
-    detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
-    detail::has_name_of<P, Modules> && detail::has_varies_constants<P> && detail::has_lifts<P>;
-
-namespace detail {
-
-/// Returns: the attribute name of a module, up to the last part that is no number: `layer` of
-/// `layer.0`; `module` where there is none.
-template <module_view Modules>
-[[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
-    const auto& tree = modules.index();
-    while (m != 0 && is_number(modules.attribute(m))) {
-        m = tree.parent(m);
-    }
-    return m == 0 ? "module" : std::string(modules.attribute(m));
-}
-
-} // namespace detail
-
-/// Folds the modules that a selection policy selects.
-///
-/// A function is called as its class: the domain is the package. Modules of one class share.
-/// Without a class, the domain is `module`, and the name that under which the parent holds it.
-template <class Selection = not_infrastructure>
-struct fold_selected {
-    using policy_category = fold_category;
-
-    Selection selection{};       ///< says which modules, besides the root, are folded
-    std::size_t least = 2;       ///< operators that a function is worth
-    bool lift = true;            ///< whether models of too low an IR version are lifted
-    bool vary_constants = false; ///< whether equal bodies may differ in Constants
-
-    template <module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, id m) const {
-        return m != 0 && selection.selects(modules, m);
-    }
-    [[nodiscard]] constexpr std::size_t least_nodes() const noexcept { return least; }
-
-    template <module_view Modules>
-    [[nodiscard]] bool shares(const Modules& modules, id a, id b) const {
-        return name_of(modules, a) == name_of(modules, b);
-    }
-
-    template <module_view Modules>
-    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
-        const std::string_view qualified = modules.qualified_class(m);
-        const std::string_view name = modules.class_name(m);
-        const bool packed = qualified.size() > name.size() + 1 && qualified.ends_with(name) &&
-                            qualified[qualified.size() - name.size() - 1] == '.';
-        std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
-                                  : std::string_view("module"));
-        if (is_standard_domain(domain)) {
-            domain.insert(0, "module.");
-        }
-        return {std::move(domain),
-                name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
-    }
-
-    [[nodiscard]] constexpr bool varies_constants() const noexcept { return vary_constants; }
-    [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
-};
-
-/// As fold_selected, but every module has a function of its own, which its calls share: for files
-/// in which one module is edited and the others of its class stay as they are.
-template <class Selection = not_infrastructure>
-struct fold_apart : fold_selected<Selection> {
-    /// Only a module and itself.
-    template <module_view Modules>
-    [[nodiscard]] bool shares(const Modules&, id a, id b) const {
-        return a == b;
-    }
-
-    /// Returns: the path and the class, `layer.0:BertLayer`, in the package's domain.
-    /// Complexity: O(length of the path).
-    template <module_view Modules>
-    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
-        auto name = fold_selected<Selection>::name_of(modules, m);
-        name.name.insert(0, path_of(modules, m) + ":");
-        return name;
-    }
-};
-
-/// As fold_selected, but only modules in which no other one is selected: no function calls another
-/// one, for readers that inline one level.
-template <class Selection = not_infrastructure>
-struct fold_innermost : fold_selected<Selection> {
-    /// Whether `m` is selected and nothing below it is.
-    /// Complexity: O(modules) for all modules together.
-    template <module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, id m) const {
-        bool innermost = fold_selected<Selection>::folds(modules, m);
-        for (id below = m + 1; innermost && below < modules.index().end(m); ++below) {
-            innermost = !this->selection.selects(modules, below);
-        }
-        return innermost;
-    }
-};
-
-/// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
-template <class P, class Modules>
-consteval bool explain_fold_policy() {
-    static_assert(std::copy_constructible<P>, "fold policy: make the class copyable");
-    static_assert(policy_for<P, fold_category>,
-                  "fold policy: add `using policy_category = stemma::fold_category;`");
-    static_assert(detail::has_folds<P, Modules>,
-                  "fold policy: add `bool folds(const Modules&, stemma::id module) const`");
-    static_assert(detail::has_least_nodes<P>, "fold policy: add `std::size_t least_nodes() const`");
-    static_assert(detail::has_shares<P, Modules>,
-                  "fold policy: add `bool shares(const Modules&, stemma::id, stemma::id) const`");
-    static_assert(detail::has_name_of<P, Modules>,
-                  "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
-                  "module) const`");
-    static_assert(detail::has_varies_constants<P>,
-                  "fold policy: add `bool varies_constants() const`");
-    static_assert(detail::has_lifts<P>,
-                  "fold policy: add `bool lifts(std::int64_t ir_version) const`");
-    return fold_policy<P, Modules>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_FOLD_HPP
-
-// <stemma/policy/policies.hpp>
-#ifndef STEMMA_POLICY_POLICIES_HPP
-#define STEMMA_POLICY_POLICIES_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P>
-struct policy_slot {
-    STEMMA_NO_UNIQUE_ADDRESS P value;
-};
-
-template <class Category, class... Ps>
-struct find_policy {};
-
-template <class Category, class P, class... Ps>
-struct find_policy<Category, P, Ps...>
-    : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
-                         find_policy<Category, Ps...>> {};
-
-template <class P, class Q>
-inline constexpr bool is_same_role = false;
-
-template <policy P, policy Q>
-inline constexpr bool is_same_role<P, Q> =
-    std::same_as<typename P::policy_category, typename Q::policy_category>;
-
-/// Whether at most one of some policies has the role of `P`.
-template <class P, class... Ps>
-inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
-
-} // namespace detail
-
-/// A set of policies, at most one for each category; the order of arguments does not matter.
-template <class... Ps>
-class policies : detail::policy_slot<Ps>... {
-    static_assert((std::copy_constructible<Ps> && ...),
-                  "policies: make the class of each argument copyable");
-    static_assert((policy<Ps> && ...),
-                  "policies: add `using policy_category` to the class of each argument");
-    static_assert((detail::is_alone<Ps, Ps...> && ...),
-                  "policies: two arguments have the same policy_category");
-
-public:
-    /// Holds a copy of each; stateless policies take no room.
-    constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
-
-    /// Returns: the member for `Category`, else a `Default`.
-    template <class Category, policy_for<Category> Default>
-    [[nodiscard]] constexpr auto get_or() const {
-        if constexpr ((policy_for<Ps, Category> || ...)) {
-            using found = typename detail::find_policy<Category, Ps...>::type;
-            return static_cast<const detail::policy_slot<found>&>(*this).value;
-        } else {
-            return Default();
-        }
-    }
-};
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_POLICIES_HPP
-
-// <stemma/policy/policy_registry.hpp>
-#ifndef STEMMA_POLICY_POLICY_REGISTRY_HPP
-#define STEMMA_POLICY_POLICY_REGISTRY_HPP
+// <stemma/tagging/policy_registry.hpp>
+#ifndef STEMMA_TAGGING_POLICY_REGISTRY_HPP
+#define STEMMA_TAGGING_POLICY_REGISTRY_HPP
 
 namespace stemma {
 
@@ -21282,232 +22780,43 @@ struct policy_registry {
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_POLICY_REGISTRY_HPP
+#endif // STEMMA_TAGGING_POLICY_REGISTRY_HPP
 
-// <stemma/policy/visibility.hpp>
-#ifndef STEMMA_POLICY_VISIBILITY_HPP
-#define STEMMA_POLICY_VISIBILITY_HPP
+// <stemma/tagging/repropagate.hpp>
+#ifndef STEMMA_TAGGING_REPROPAGATE_HPP
+#define STEMMA_TAGGING_REPROPAGATE_HPP
 
 namespace stemma {
 
-namespace detail {
-
-template <class P, class Ops>
-concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
-    { p.shows(ops, v) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+/// Finds modules anew after a graph was changed: for operators without one, and for those whose
+/// module was inferred and not known, as their neighbours may be others now.
 ///
-/// `shows(ops, v)`: whether it shows `v`.
-///
-/// Requires: the same answer for the same operator during one call.
-/// Complexity: callers ask once per operator.
-template <class P, class Ops>
-concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
-
-/// Everything that computes: all operators but constants of the standard.
-struct hide_constants {
-    using policy_category = visibility_category;
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        if constexpr (qualified_operators<Ops>) {
-            if (!std::string_view(ops.domain(v)).empty()) {
-                return true;
-            }
+/// `result` is by vertex index of the changed graph. What it says afterwards is what `propagate`
+/// says when it begins with the evidence alone.
+/// Returns: the vertex indices that have another module than before, ascending.
+/// Complexity: that of `propagate`.
+template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
+std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
+                            std::span<attribution> result, const Policy& policy = {}) {
+    std::vector<id> before(result.size());
+    for (id v = 0; v < result.size(); ++v) {
+        before[v] = result[v].module;
+        if (!is_evidence(result[v].source)) {
+            result[v] = {};
         }
-        return std::string_view(ops.op_type(v)) != "Constant";
     }
-};
-
-/// All operators but those of some types, by glob: `Constant`, `*Linear`.
-struct hide_types {
-    using policy_category = visibility_category;
-
-    std::vector<std::string> patterns{}; ///< globs of operator types
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return glob_match(pattern, ops.op_type(v));
-        });
+    propagate(ops, modules, result, policy);
+    std::vector<id> changed;
+    for (id v = 0; v < result.size(); ++v) {
+        if (result[v].module != before[v]) {
+            changed.push_back(v);
+        }
     }
-};
-
-/// Every operator.
-struct show_all {
-    using policy_category = visibility_category;
-
-    template <operator_view Ops>
-    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
-        return true;
-    }
-};
-
-/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
-template <class P, class Ops>
-consteval bool explain_visibility_policy() {
-    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
-    static_assert(policy_for<P, visibility_category>,
-                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
-    static_assert(detail::has_shows<P, Ops>,
-                  "visibility policy: add `bool shows(const Ops&, operator) const`");
-    return visibility_policy<P, Ops>;
+    return changed;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_POLICY_VISIBILITY_HPP
-
-// <stemma/tagger.hpp>
-#ifndef STEMMA_TAGGER_HPP
-#define STEMMA_TAGGER_HPP
-
-namespace stemma {
-
-/// Where all operators of a model come from, and their tags.
-class tagging {
-public:
-    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
-    tag_table tags;                        ///< of the modules
-    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
-    id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
-    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
-    std::size_t dropped = 0;        ///< operators with claims that were not believed
-    provenance_names provenances;   ///< of the sources that were asked
-
-    /// Returns: the selected module whose tag is the operator's primary one.
-    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
-};
-
-namespace detail {
-
-template <class P>
-inline constexpr bool is_for_tagging =
-    policy_for<P, selection_category> || policy_for<P, naming_category> ||
-    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
-    policy_for<P, propagation_category>;
-
-/// Says in one sentence what a policy lacks that was chosen for tagging.
-template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
-          class Propagation>
-consteval bool are_for_this_tagging() {
-    return explain_selection_policy<Selection, Modules>() &&
-           explain_naming_policy<Naming, Modules>() &&
-           explain_evidence_policy<Evidence, Ops, Modules>() &&
-           explain_resolution_policy<Resolution>() &&
-           explain_propagation_policy<Propagation, Ops>();
-}
-
-} // namespace detail
-
-/// Says for every operator which module it comes from.
-///
-/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
-/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
-/// `both_sides`, `not_infrastructure`, `class_paths`.
-/// Requires: with several threads in the context, policies that those may ask at once.
-/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
-template <operator_view Ops, module_view Modules, policy... Ps>
-[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
-                                    const policies<Ps...>& chosen) {
-    static_assert((detail::is_for_tagging<Ps> && ...),
-                  "tag_operators: tagging asks no policy of such a policy_category");
-    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
-    const auto naming = chosen.template get_or<naming_category, class_paths>();
-    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
-    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
-    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
-    static_assert(detail::are_for_this_tagging<
-                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
-                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
-                  std::decay_t<decltype(propagation)>>());
-    tagging result;
-    evidence_result found;
-    std::vector<bool> has_evidence;
-    const auto threads = context.threads();
-    const auto attribute_all = [&] {
-        found = attribute(context, evidence, resolution, threads);
-        for (const auto& [v, before, readers, least] :
-             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
-            if (!before.conflict) {
-                const std::array claims{
-                    claim{before.module, before.call, before.confidence, before.source},
-                    claim{readers, no_id, least, provenance::consumer}};
-                found.conflicts.add(v, claims);
-            }
-        }
-        found.conflicts.sort();
-        if constexpr (parameter_readers<Ops>) {
-            number_calls(context.ops(), context.index(), found.of);
-        }
-        has_evidence.resize(found.of.size());
-        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
-                       [](const attribution& known) { return known.module != no_id; });
-        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
-                  &context.independent());
-    };
-    run_tasks(
-        threads.parts_of_operators(num_vertices(context.ops().graph())),
-        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
-    result.provenances = context.provenances();
-    result.attributions = std::move(found.of);
-    result.conflicts = std::move(found.conflicts);
-    result.callers = std::move(found.callers);
-    result.dropped = found.dropped;
-    result.tag_sets.resize(has_evidence.size(), no_id);
-    for (id v = 0; v < has_evidence.size(); ++v) {
-        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
-    }
-    std::vector<id> several;
-    found.alternatives.for_each([&](id v, std::span<const id> modules) {
-        several.clear();
-        for (auto m : modules) {
-            several.push_back(result.tags.selected(m));
-        }
-        std::sort(several.begin(), several.end());
-        several.erase(std::unique(several.begin(), several.end()), several.end());
-        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
-            result.tag_sets[v] = result.pool.intern(several);
-        }
-    });
-    if (detail::propagates(propagation)) {
-        std::vector<id> selected(context.index().size());
-        for (id m = 0; m < selected.size(); ++m) {
-            selected[m] = result.tags.selected(m);
-        }
-        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
-    }
-    for (id v = 0; v < result.tag_sets.size(); ++v) {
-        if (result.tag_sets[v] == no_id) {
-            result.tag_sets[v] = result.selected(v);
-        }
-    }
-    return result;
-}
-
-/// The same, over operators and modules as they are.
-template <operator_view Ops, module_view Modules, policy... Ps>
-[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
-                                    const policies<Ps...>& chosen = policies<>{}) {
-    evidence_context<Ops, Modules> context(ops, modules);
-    return tag_operators(context, chosen);
-}
-
-/// Refuses operators that are none, with a sentence.
-template <class Ops, class Modules, class... Chosen>
-    requires(!operator_view<Ops>)
-tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
-    static_assert(explain_operator_view<Ops>());
-    return {};
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGER_HPP
+#endif // STEMMA_TAGGING_REPROPAGATE_HPP
 
 #endif // STEMMA_CORE_HPP

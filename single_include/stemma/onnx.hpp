@@ -34,9 +34,9 @@
 #include <utility>
 #include <vector>
 
-// <stemma/onnx/proto/message_outline.hpp>
-#ifndef STEMMA_ONNX_PROTO_MESSAGE_OUTLINE_HPP
-#define STEMMA_ONNX_PROTO_MESSAGE_OUTLINE_HPP
+// <stemma/proto/detail/message_outline.hpp>
+#ifndef STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
+#define STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 
 namespace stemma {
 
@@ -126,11 +126,11 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_MESSAGE_OUTLINE_HPP
+#endif // STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 
-// <stemma/onnx/proto/metadata_props.hpp>
-#ifndef STEMMA_ONNX_PROTO_METADATA_PROPS_HPP
-#define STEMMA_ONNX_PROTO_METADATA_PROPS_HPP
+// <stemma/proto/detail/metadata_props.hpp>
+#ifndef STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
+#define STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
 namespace stemma {
 
@@ -317,11 +317,11 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_METADATA_PROPS_HPP
+#endif // STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
-// <stemma/onnx/proto/proto_model.hpp>
-#ifndef STEMMA_ONNX_PROTO_PROTO_MODEL_HPP
-#define STEMMA_ONNX_PROTO_PROTO_MODEL_HPP
+// <stemma/proto/proto_model.hpp>
+#ifndef STEMMA_PROTO_PROTO_MODEL_HPP
+#define STEMMA_PROTO_PROTO_MODEL_HPP
 
 namespace stemma {
 
@@ -691,11 +691,11 @@ using proto_model = basic_proto_model<onnx::ModelProto>;
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_PROTO_MODEL_HPP
+#endif // STEMMA_PROTO_PROTO_MODEL_HPP
 
-// <stemma/onnx/proto/edit_messages.hpp>
-#ifndef STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
-#define STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
+// <stemma/proto/detail/edit_messages.hpp>
+#ifndef STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
+#define STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 
 namespace stemma {
 
@@ -804,11 +804,11 @@ void edit_messages(Proto& model, Editor& editor) {
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
+#endif // STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 
-// <stemma/onnx/proto/tag_proto.hpp>
-#ifndef STEMMA_ONNX_PROTO_TAG_PROTO_HPP
-#define STEMMA_ONNX_PROTO_TAG_PROTO_HPP
+// <stemma/proto/tag_proto.hpp>
+#ifndef STEMMA_PROTO_TAG_PROTO_HPP
+#define STEMMA_PROTO_TAG_PROTO_HPP
 
 namespace stemma {
 
@@ -1108,11 +1108,11 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_TAG_PROTO_HPP
+#endif // STEMMA_PROTO_TAG_PROTO_HPP
 
-// <stemma/onnx/proto/attributed_proto.hpp>
-#ifndef STEMMA_ONNX_PROTO_ATTRIBUTED_PROTO_HPP
-#define STEMMA_ONNX_PROTO_ATTRIBUTED_PROTO_HPP
+// <stemma/proto/attributed_proto.hpp>
+#ifndef STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
+#define STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
 
 namespace stemma {
 
@@ -1186,11 +1186,11 @@ using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_ATTRIBUTED_PROTO_HPP
+#endif // STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
 
-// <stemma/onnx/proto/check.hpp>
-#ifndef STEMMA_ONNX_PROTO_CHECK_HPP
-#define STEMMA_ONNX_PROTO_CHECK_HPP
+// <stemma/proto/check.hpp>
+#ifndef STEMMA_PROTO_CHECK_HPP
+#define STEMMA_PROTO_CHECK_HPP
 
 namespace stemma {
 
@@ -1266,11 +1266,11 @@ template <class Opsets>
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_CHECK_HPP
+#endif // STEMMA_PROTO_CHECK_HPP
 
-// <stemma/onnx/proto/infer_types.hpp>
-#ifndef STEMMA_ONNX_PROTO_INFER_TYPES_HPP
-#define STEMMA_ONNX_PROTO_INFER_TYPES_HPP
+// <stemma/proto/infer_types.hpp>
+#ifndef STEMMA_PROTO_INFER_TYPES_HPP
+#define STEMMA_PROTO_INFER_TYPES_HPP
 
 namespace stemma {
 
@@ -1407,6 +1407,6 @@ template <class Function>
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_INFER_TYPES_HPP
+#endif // STEMMA_PROTO_INFER_TYPES_HPP
 
 #endif // STEMMA_ONNX_HPP

@@ -4,7 +4,7 @@
 #ifndef STEMMA_STEMMA_HPP
 #define STEMMA_STEMMA_HPP
 
-#include "wire.hpp"
+#include "verbs.hpp"
 
 #include <range/v3/view/interface.hpp>
 #include <range/v3/view/iota.hpp>

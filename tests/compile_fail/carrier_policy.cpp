@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/carrier.hpp>
+#include <stemma/onnx/carrier.hpp>
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/cost.hpp>
+#include <stemma/model/cost.hpp>
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/cut.hpp>
+#include <stemma/cut/cut.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/diagnostics.hpp>
+#include <stemma/tagging/diagnostics.hpp>
 
 #include <optional>
 

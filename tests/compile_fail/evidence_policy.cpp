@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/evidence.hpp>
+#include <stemma/evidence/evidence.hpp>
 
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/module_tree.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/fold.hpp>
+#include <stemma/fold/fold.hpp>
 
 #include <stemma/model/module_tree.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiles
-#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/model/mapped_operators.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

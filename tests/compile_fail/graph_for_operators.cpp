@@ -3,9 +3,9 @@
 // mapped_operators of the graph
 
 // at most 24 lines
+#include <stemma/core/policies.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -3,9 +3,9 @@
 // `boost::vecS` for vertices, or as a property of these
 
 // at most 24 lines
-#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/model/mapped_operators.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/lexicon.hpp>
+#include <stemma/align/lexicon.hpp>
 
 #include <string_view>
 

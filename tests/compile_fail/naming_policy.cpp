@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/naming.hpp>
+#include <stemma/tagging/naming.hpp>
 
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>

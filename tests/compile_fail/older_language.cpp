@@ -4,6 +4,6 @@
 // options: -std=c++17
 
 // at most 12 lines
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 int main() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: partition policy: add `using policy_category = stemma::partition_category;`
-#include <stemma/policy/partition.hpp>
+#include <stemma/cut/partition.hpp>
 
 struct mine {
     using policy_category = stemma::cut_category;

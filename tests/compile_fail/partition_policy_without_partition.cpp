@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: partition policy: add `stemma::partition_plan partition(const
 // stemma::partition_problem<Graph>&) const`
-#include <stemma/policy/partition.hpp>
+#include <stemma/cut/partition.hpp>
 
 struct mine {
     using policy_category = stemma::partition_category;

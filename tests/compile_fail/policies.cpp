@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/policies.hpp>
+#include <stemma/core/policies.hpp>
 
-#include <stemma/policy/selection.hpp>
+#include <stemma/tagging/selection.hpp>
 
 // compiles
 const stemma::policies chosen{stemma::all_modules{}};

@@ -3,8 +3,8 @@
 // `boost::bidirectionalS`
 
 // at most 24 lines
-#include <stemma/algorithm/propagate.hpp>
-#include <stemma/policy/propagation.hpp>
+#include <stemma/tagging/propagate.hpp>
+#include <stemma/tagging/propagation.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/propagation.hpp>
+#include <stemma/tagging/propagation.hpp>
 
 #include <stemma/model/operator_graph.hpp>
 

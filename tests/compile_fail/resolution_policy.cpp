@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/resolution.hpp>
+#include <stemma/tagging/resolution.hpp>
 
 #include <span>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/selection.hpp>
+#include <stemma/tagging/selection.hpp>
 
 #include <stemma/model/module_tree.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
+#include <stemma/core/policies.hpp>
+#include <stemma/cut/cut.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/policy/cut.hpp>
-#include <stemma/policy/policies.hpp>
 
 #include <cstddef>
 #include <string_view>

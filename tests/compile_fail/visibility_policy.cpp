@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/visibility.hpp>
+#include <stemma/report/visibility.hpp>
 
 #include <stemma/model/operator_graph.hpp>
 

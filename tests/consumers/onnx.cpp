@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses stemma::onnx as somebody else's program does: it holds an onnx::ModelProto.
-#include <stemma/onnx/proto/proto_model.hpp>
+#include <stemma/proto/proto_model.hpp>
 
 #include <onnx/onnx_pb.h>
 

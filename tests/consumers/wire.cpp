@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses stemma::wire as somebody else's program does: reads an ONNX file.
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <nlohmann/json.hpp>
 

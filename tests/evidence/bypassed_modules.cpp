@@ -5,7 +5,7 @@
 #include "../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
 
 #include <vector>
 

@@ -5,11 +5,11 @@
 #include "../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/policy/evidence.hpp>
 
 #include <type_traits>
 #include <vector>

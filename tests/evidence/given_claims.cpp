@@ -5,11 +5,11 @@
 #include "../catch.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/policy/evidence.hpp>
 
 #include <vector>
 

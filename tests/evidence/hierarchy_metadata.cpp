@@ -5,9 +5,9 @@
 #include "../evidence_scene.hpp"
 #include "../model_with_metadata.hpp"
 
+#include <stemma/evidence/evidence.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/policy/evidence.hpp>
-#include <stemma/policy/resolution.hpp>
+#include <stemma/tagging/resolution.hpp>
 
 #include <string>
 #include <type_traits>

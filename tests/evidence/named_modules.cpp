@@ -5,13 +5,13 @@
 #include "../model_files.hpp"
 #include "../operator_scene.hpp"
 
-#include <stemma/algorithm/rebuild_tree.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 namespace test::evidence_named_modules {
 

@@ -12,7 +12,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>

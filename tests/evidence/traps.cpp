@@ -9,14 +9,14 @@
 #include "../random_numbers.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 // Captures: whatever the text, a tree with all that belongs to it, or a reason.
 #include "fuzz.hpp"
 
-#include <stemma/io/capture.hpp>
+#include <stemma/capture/capture.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sketches of graphs: the JSON of `pkg.stemma.graph`, or its texts as lines, of which the first
 // holds types with tabs between them, the second nodes and the third modules.
-#include <stemma/onnx/graph_sketch.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
 
 #include "fuzz.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/sketch_lookup.hpp>
+#include <stemma/record/detail/sketch_lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "../query_scene.hpp"
 #include "fuzz.hpp"
 
-#include <stemma/algorithm/explain_no_match.hpp>
+#include <stemma/query/explain_no_match.hpp>
 
 #include <algorithm>
 #include <cstddef>

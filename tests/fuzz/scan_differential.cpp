@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What protobuf accepts, the scan accepts and reads alike; in the schema that is installed and in a
 // newer one.
-#include "../onnx/proto/told_models.hpp"
+#include "../proto/told_models.hpp"
 #include "fuzz.hpp"
 
 #include <google/protobuf/stubs/logging.h>

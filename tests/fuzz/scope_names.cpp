@@ -4,18 +4,18 @@
 // length, from every other name as a path.
 #include "fuzz.hpp"
 
-#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/leftovers.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/mapped_operators.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -8,11 +8,11 @@
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
 
+#include <stemma/capture/capture.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/capture.hpp>
-#include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,7 @@
 #include "../wire_builder.hpp"
 #include "fuzz.hpp"
 
-#include <stemma/onnx/wire/read_tags.hpp>
+#include <stemma/record/detail/read_tags.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,11 +2,11 @@
 // Files as the program reads them: tables, types, findings.
 #include "fuzz.hpp"
 
-#include <stemma/onnx/wire/check_structure.hpp>
-#include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/check/check_structure.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,27 +2,28 @@
 #   cmake [-DWRITE=ON] -P tests/headers/umbrellas.cmake
 
 get_filename_component(include "${CMAKE_CURRENT_LIST_DIR}/../../include" REALPATH)
-set(umbrellas stemma/core.hpp stemma/wire.hpp stemma/stemma.hpp stemma/onnx.hpp)
+set(umbrellas stemma/core.hpp stemma/verbs.hpp stemma/stemma.hpp stemma/onnx.hpp)
 file(GLOB_RECURSE headers RELATIVE ${include} ${include}/stemma/*.hpp)
-list(FILTER headers EXCLUDE REGEX "^stemma/detail/")
 list(REMOVE_ITEM headers ${umbrellas})
+include(${CMAKE_CURRENT_LIST_DIR}/included.cmake)
 
-# The layers as in CMakeLists.txt; each umbrella includes the one below, but that of the facade, which a program may
-# take from a library; then open.hpp is included by who wants it.
-set(onnx ${headers})
-list(FILTER onnx INCLUDE REGEX "^stemma/onnx/proto/")
-set(wire ${headers})
-list(FILTER wire INCLUDE REGEX "^stemma/(io|onnx)/")
-list(REMOVE_ITEM wire ${onnx})
+# Public headers by what they need: core needs Boost and range-v3, verbs JSON too, onnx protobuf too. Each umbrella
+# includes the one below, but that of the facade, which a program may take from a library; then open.hpp is included
+# by who wants it.
 set(stemma ${headers})
 list(FILTER stemma INCLUDE REGEX "^stemma/[a-z_]+[.]hpp$")
-list(REMOVE_ITEM stemma stemma/config.hpp stemma/error.hpp stemma/open.hpp stemma/tagger.hpp stemma/version.hpp)
-set(core ${headers})
-list(REMOVE_ITEM core ${wire} ${stemma} stemma/open.hpp ${onnx})
-list(APPEND wire stemma/core.hpp)
-list(APPEND onnx stemma/stemma.hpp stemma/wire.hpp)
+list(REMOVE_ITEM headers ${stemma})
+list(FILTER headers EXCLUDE REGEX "/detail/")
+list(REMOVE_ITEM stemma stemma/config.hpp stemma/error.hpp stemma/open.hpp stemma/version.hpp)
+set(core stemma/config.hpp stemma/error.hpp stemma/version.hpp)
+set(verbs stemma/core.hpp)
+set(onnx stemma/stemma.hpp stemma/verbs.hpp)
+foreach(header IN LISTS headers)
+    find_layer(${include} ${header} layer)
+    list(APPEND ${layer} ${header})
+endforeach()
 
-foreach(layer core wire stemma onnx)
+foreach(layer core verbs stemma onnx)
     list(SORT ${layer})
     string(TOUPPER "STEMMA_${layer}_HPP" guard)
     list(JOIN ${layer} ">\n#include <" lines)

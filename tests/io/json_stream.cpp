@@ -6,7 +6,7 @@
 #include "../random_numbers.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/json_part.hpp>
+#include <stemma/io/detail/json_part.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -5,9 +5,9 @@
 #include "../operator_scene.hpp"
 #include "../random_numbers.hpp"
 
-#include <stemma/algorithm/name_modules.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree_builder.hpp>
+#include <stemma/tagging/name_modules.hpp>
 
 #include <cstddef>
 #include <set>

@@ -4,7 +4,7 @@
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <vector>
 

@@ -9,7 +9,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "../random_model.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <cstdint>

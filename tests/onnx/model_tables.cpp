@@ -7,7 +7,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <utility>

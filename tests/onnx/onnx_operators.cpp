@@ -7,7 +7,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/model/operator_view.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/value_renaming.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/value_renaming.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <array>

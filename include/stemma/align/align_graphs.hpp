@@ -8,9 +8,9 @@
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/align/rewritten_operators.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/lexicon.hpp>
 
 namespace stemma {
 

@@ -4,9 +4,9 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/vertices_by_index.hpp>
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_view.hpp>
 

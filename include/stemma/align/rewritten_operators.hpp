@@ -2,9 +2,9 @@
 #ifndef STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
 #define STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
 
-#include <stemma/detail/fused_operators.hpp>
-#include <stemma/policy/category.hpp>
-#include <stemma/policy/lexicon.hpp>
+#include <stemma/align/fused_operators.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/category.hpp>
 
 #include <algorithm>
 #include <cstddef>

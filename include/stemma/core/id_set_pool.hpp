@@ -3,8 +3,8 @@
 #define STEMMA_CORE_ID_SET_POOL_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>

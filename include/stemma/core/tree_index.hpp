@@ -4,8 +4,8 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/id_ranges.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_ranges.hpp>
 
 #include <algorithm>
 #include <bit>

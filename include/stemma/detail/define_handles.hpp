@@ -9,7 +9,7 @@
 #include <stemma/handles.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 
 #include <cstdint>
 #include <mutex>

@@ -2,17 +2,17 @@
 #ifndef STEMMA_DETAIL_DEFINE_MODEL_HPP
 #define STEMMA_DETAIL_DEFINE_MODEL_HPP
 
-#include <stemma/algorithm/find_matches.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/query.hpp>
 #include <stemma/detail/model_state.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/onnx/wire/model_notes.hpp>
-#include <stemma/onnx/wire/write_rope.hpp>
-#include <stemma/onnx/wire/write_tagged.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/model_notes.hpp>
+#include <stemma/open/write_tagged.hpp>
+#include <stemma/query/find_matches.hpp>
+#include <stemma/query/query.hpp>
 
 #include <memory>
 #include <mutex>

@@ -3,14 +3,14 @@
 #define STEMMA_DETAIL_DEFINE_PART_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/cut/cut_options.hpp>
+#include <stemma/cut/model_cutter.hpp>
+#include <stemma/cut/model_part.hpp>
 #include <stemma/detail/model_state.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model.hpp>
-#include <stemma/onnx/wire/cut_options.hpp>
-#include <stemma/onnx/wire/find_modules.hpp>
-#include <stemma/onnx/wire/model_cutter.hpp>
-#include <stemma/onnx/wire/model_part.hpp>
 #include <stemma/part.hpp>
+#include <stemma/query/find_modules.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -2,16 +2,16 @@
 #ifndef STEMMA_DETAIL_MODEL_STATE_HPP
 #define STEMMA_DETAIL_MODEL_STATE_HPP
 
-#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/model.hpp>
 #include <stemma/model/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/value_tags.hpp>
-#include <stemma/onnx/weight_places.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/find_weights.hpp>
+#include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/onnx/find_weights.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
 
 #include <memory>
 #include <mutex>

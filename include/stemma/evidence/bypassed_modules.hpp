@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 

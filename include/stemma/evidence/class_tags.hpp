@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_CLASS_TAGS_HPP
 #define STEMMA_EVIDENCE_CLASS_TAGS_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -9,7 +10,6 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -4,9 +4,9 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/hierarchy_table.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/hierarchy_table.hpp>
-#include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 

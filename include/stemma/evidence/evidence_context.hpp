@@ -2,20 +2,20 @@
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
-#include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/bypassed_modules.hpp>
-#include <stemma/evidence/hierarchy_modules.hpp>
-#include <stemma/evidence/hierarchy_table.hpp>
-#include <stemma/evidence/merged_parameters.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
-#include <stemma/evidence/scope_modules.hpp>
-#include <stemma/evidence/scope_table.hpp>
-#include <stemma/evidence/shallow_modules.hpp>
+#include <stemma/evidence/detail/hierarchy_modules.hpp>
+#include <stemma/evidence/detail/hierarchy_table.hpp>
+#include <stemma/evidence/detail/merged_parameters.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/scope_modules.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/detail/shallow_modules.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -3,9 +3,9 @@
 #define STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/detail/named_claims.hpp>
+#include <stemma/core/category.hpp>
+#include <stemma/evidence/detail/named_claims.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <tuple>
 #include <utility>

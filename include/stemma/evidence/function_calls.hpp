@@ -2,15 +2,15 @@
 #ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
 #define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/detail/call_resolver.hpp>
+#include <stemma/evidence/detail/call_resolver.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <utility>
 

@@ -2,12 +2,12 @@
 #ifndef STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
 #define STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -2,15 +2,15 @@
 #ifndef STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
 #define STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/hierarchy_modules.hpp>
+#include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/hierarchy_modules.hpp>
-#include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <span>

@@ -2,19 +2,19 @@
 #ifndef STEMMA_EVIDENCE_LEFTOVERS_HPP
 #define STEMMA_EVIDENCE_LEFTOVERS_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/scope_modules.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/path_mapping.hpp>
-#include <stemma/evidence/scope_modules.hpp>
-#include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -4,11 +4,11 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/evidence/hierarchy_modules.hpp>
-#include <stemma/evidence/hierarchy_table.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/detail/hierarchy_modules.hpp>
+#include <stemma/evidence/detail/hierarchy_table.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/path_mapping.hpp>
-#include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>

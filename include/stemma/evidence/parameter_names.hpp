@@ -2,15 +2,15 @@
 #ifndef STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 #define STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/bypassed_modules.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
-#include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <cstddef>

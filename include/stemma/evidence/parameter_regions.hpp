@@ -2,15 +2,15 @@
 #ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 #define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 
+#include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/detail/region_finder.hpp>
-#include <stemma/detail/sequence_steps.hpp>
+#include <stemma/evidence/detail/region_finder.hpp>
+#include <stemma/evidence/detail/sequence_steps.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,9 +2,9 @@
 #ifndef STEMMA_EVIDENCE_PATH_MAPPING_HPP
 #define STEMMA_EVIDENCE_PATH_MAPPING_HPP
 
-#include <stemma/core/dotted_path.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/json_text.hpp>
+#include <stemma/io/json_text.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/json_part.hpp>
+#include <stemma/io/detail/json_part.hpp>
 
 #include <nlohmann/json.hpp>
 

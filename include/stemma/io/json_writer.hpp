@@ -2,7 +2,7 @@
 #ifndef STEMMA_IO_JSON_WRITER_HPP
 #define STEMMA_IO_JSON_WRITER_HPP
 
-#include <stemma/core/json_text.hpp>
+#include <stemma/io/json_text.hpp>
 
 #include <array>
 #include <charconv>

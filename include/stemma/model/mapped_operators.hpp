@@ -3,8 +3,8 @@
 #define STEMMA_MODEL_MAPPED_OPERATORS_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/string_pool.hpp>
 
 #include <cstddef>
 #include <string_view>

@@ -2,10 +2,10 @@
 #ifndef STEMMA_MODEL_MODULE_LOOKUP_HPP
 #define STEMMA_MODEL_MODULE_LOOKUP_HPP
 
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/path_trail.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/path_trail.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
 

@@ -2,7 +2,7 @@
 #ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP
 #define STEMMA_MODEL_MODULE_MEMBERS_HPP
 
-#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>

@@ -2,11 +2,11 @@
 #ifndef STEMMA_MODEL_MODULE_TREE_HPP
 #define STEMMA_MODEL_MODULE_TREE_HPP
 
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/id_ranges.hpp>
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_ranges.hpp>
-#include <stemma/core/string_pool.hpp>
 #include <stemma/core/tree_index.hpp>
 
 #include <boost/graph/graph_traits.hpp>

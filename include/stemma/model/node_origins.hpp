@@ -3,13 +3,14 @@
 #define STEMMA_MODEL_NODE_ORIGINS_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/string_pool.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -88,6 +89,13 @@ private:
     std::vector<origin_kind> kinds_;
     std::vector<id> first_{0};
     std::vector<id> members_;
+};
+
+/// What is carried over from an original besides modules.
+struct carried_facts {
+    node_origins origins; ///< which operators of it those of the graph came from
+    /// Operators with several tags, and the modules of these.
+    std::vector<std::pair<id, std::vector<id>>> several;
 };
 
 } // namespace stemma

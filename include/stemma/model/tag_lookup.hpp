@@ -2,8 +2,8 @@
 #ifndef STEMMA_MODEL_TAG_LOOKUP_HPP
 #define STEMMA_MODEL_TAG_LOOKUP_HPP
 
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/tag_table.hpp>
 

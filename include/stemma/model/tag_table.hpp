@@ -3,8 +3,8 @@
 #define STEMMA_MODEL_TAG_TABLE_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/string_pool.hpp>
 #include <stemma/core/tree_index.hpp>
 
 #include <cstddef>

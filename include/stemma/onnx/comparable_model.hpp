@@ -3,15 +3,15 @@
 #define STEMMA_ONNX_COMPARABLE_MODEL_HPP
 
 #include <stemma/align/comparable_graph.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
 #include <string>

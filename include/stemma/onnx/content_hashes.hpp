@@ -3,13 +3,13 @@
 #define STEMMA_ONNX_CONTENT_HASHES_HPP
 
 #include <stemma/align/comparable_graph.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/core/xxh64.hpp>
-#include <stemma/onnx/wire/tensor_content.hpp>
-#include <stemma/onnx/wire/tensor_size.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/io/detail/xxh64.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
 #include <cstdint>

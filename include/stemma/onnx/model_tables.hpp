@@ -2,11 +2,11 @@
 #ifndef STEMMA_ONNX_MODEL_TABLES_HPP
 #define STEMMA_ONNX_MODEL_TABLES_HPP
 
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/onnx/name_binder.hpp>
+#include <stemma/onnx/detail/name_binder.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #define STEMMA_ONNX_ONNX_MODEL_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/model/operator_domain.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,17 +2,17 @@
 #ifndef STEMMA_ONNX_ONNX_NODES_HPP
 #define STEMMA_ONNX_ONNX_NODES_HPP
 
+#include <stemma/align/fused_operators.hpp>
+#include <stemma/core/detail/ranked_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/core/ranked_ids.hpp>
-#include <stemma/detail/fused_operators.hpp>
-#include <stemma/detail/parameter_reads.hpp>
-#include <stemma/detail/python_text.hpp>
-#include <stemma/model/edgeless_graph.hpp>
+#include <stemma/evidence/detail/python_text.hpp>
+#include <stemma/model/detail/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/onnx/inlined_calls.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/inlined_calls.hpp>
+#include <stemma/onnx/detail/parameter_reads.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/policy/carrier.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,8 +3,8 @@
 #define STEMMA_ONNX_OPERATOR_DEPENDENCE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/dependence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/policy/cut.hpp>
 
 #include <algorithm>
 #include <array>

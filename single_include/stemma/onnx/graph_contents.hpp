@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// <stemma/onnx/graph_contents.hpp> is a part of <stemma/wire.hpp>.
-#include "../wire.hpp"
+// <stemma/onnx/graph_contents.hpp> is a part of <stemma/verbs.hpp>.
+#include "../verbs.hpp"

@@ -9,8 +9,8 @@
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/policy/lexicon.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,12 +3,14 @@
 #define STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
 
 #include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/absorbed_readers.hpp>
+#include <stemma/align/detail/known_values.hpp>
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/detail/value_names.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/graph_alignment.hpp>
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -19,18 +21,6 @@
 #include <vector>
 
 namespace stemma::detail {
-
-/// Returns: the operators that read each value of a graph, one as often as it does.
-/// Complexity: O(values + inputs).
-[[nodiscard]] inline grouped_ids readers_in(const comparable_graph& graph) {
-    return grouped_ids(graph.value_count(), [&](auto take) {
-        for (id op = 0; op < graph.operator_count(); ++op) {
-            for (const auto value : graph.inputs(op)) {
-                value == no_id ? void() : take(value, op);
-            }
-        }
-    });
-}
 
 /// Finds for the values of a changed graph those of the original that they are.
 class graph_matcher {
@@ -43,26 +33,29 @@ public:
         , types_(types)
         , names_(before)
         , operators_(before)
+        , contents_(before)
         , before_readers_(readers_in(before))
         , after_readers_(readers_in(after))
         , value_(after.value_count(), no_id)
         , basis_(after.value_count(), match_basis::none)
         , partner_(after.operator_count(), no_id)
         , taken_(before.operator_count(), false)
-        , next_free_(before.operator_count(), no_id) {
-        index_contents();
-    }
+        , next_free_(before.operator_count(), no_id) {}
 
     /// Complexity: O(operators + values + inputs) of both graphs, expected.
     void run() {
-        match_sources();
+        source_matcher(before_, after_, names_, contents_, value_, basis_).run();
         sweep(false);
         grow();
-        if (names_are_kept()) {
+        if (are_names_kept(before_, after_,
+                           {numbers_, types_, names_, contents_, value_, basis_})) {
             forget();
-            match_sources();
+            source_matcher(before_, after_, names_, contents_, value_, basis_).run();
             sweep(true);
-            absorb();
+            absorbed_readers(before_, after_, numbers_, types_, before_readers_, after_readers_,
+                             value_)
+                .follow(hinted_);
+            hinted_.clear();
             grow();
         }
     }
@@ -81,91 +74,9 @@ public:
     [[nodiscard]] bool uses_names() const noexcept { return uses_names_; }
 
 private:
-    // What so many read tells little, and costs much.
-    static constexpr std::size_t most_readers = 64;
-
-    void index_contents() {
-        contents_.reserve(before_.value_count() / 4);
-        for (id v = 0; v < before_.value_count(); ++v) {
-            if (const auto content = before_.content(v); content != 0) {
-                const auto known = contents_.insert(
-                    content, v, [&](id other) { return before_.content(other) == content; });
-                if (known != v) {
-                    shared_content_.push_back(content);
-                }
-            }
-        }
-        for (const auto& [value, loose] : before_.loose_contents()) {
-            loose_.emplace_back(loose, value);
-        }
-        std::sort(loose_.begin(), loose_.end());
-        std::sort(shared_content_.begin(), shared_content_.end());
-    }
-
-    [[nodiscard]] id find_content(std::uint64_t content) const {
-        return content == 0 ? no_id : contents_.find(content, [&](id other) {
-            return before_.content(other) == content;
-        });
-    }
-
-    /// Whether one value of the original alone holds what it holds.
-    [[nodiscard]] bool is_unique(std::uint64_t content) const {
-        return !std::binary_search(shared_content_.begin(), shared_content_.end(), content);
-    }
-
     void set(id after, id before, match_basis basis) {
         value_[after] = before;
         basis_[after] = basis;
-    }
-
-    /// Inputs, results and what is stored.
-    void match_sources() {
-        std::vector<id> given_before;
-        std::vector<id> given_after;
-        for (id v = 0; v < before_.value_count(); ++v) {
-            if (before_.role(v) == value_role::given) {
-                given_before.push_back(v);
-            }
-        }
-        for (id v = 0; v < after_.value_count(); ++v) {
-            if (after_.role(v) == value_role::given) {
-                given_after.push_back(v);
-            }
-        }
-        const bool as_many = given_before.size() == given_after.size();
-        for (std::size_t i = 0; i < given_after.size(); ++i) {
-            const auto named = names_.find(after_.value_name(given_after[i]));
-            if (named != no_id && before_.role(named) == value_role::given) {
-                set(given_after[i], named, match_basis::named);
-            } else if (as_many) {
-                set(given_after[i], given_before[i], match_basis::neighbours);
-            }
-        }
-        for (id v = 0; v < after_.value_count(); ++v) {
-            if (after_.role(v) == value_role::stored) {
-                match_stored(v);
-            }
-        }
-        for (const auto& [v, loose] : after_.loose_contents()) {
-            if (value_[v] == no_id) {
-                const auto at =
-                    std::lower_bound(loose_.begin(), loose_.end(), std::pair(loose, id{0}));
-                const bool found = at != loose_.end() && at->first == loose;
-                if (found && (at + 1 == loose_.end() || (at + 1)->first != loose)) {
-                    set(v, at->second, match_basis::derived);
-                }
-            }
-        }
-    }
-
-    void match_stored(id v) {
-        const auto same = find_content(after_.content(v));
-        if (same == no_id) {
-            return;
-        }
-        const auto named = names_.find(after_.value_name(v));
-        const bool confirmed = named != no_id && before_.content(named) == after_.content(v);
-        set(v, confirmed ? named : same, match_basis::computed);
     }
 
     /// Returns: the number of an operator of the changed graph in terms of the original, 0 where
@@ -241,61 +152,6 @@ private:
             }
             hinted_.push_back(op);
         }
-    }
-
-    /// What is called after a value may have taken in what came next and is gone: as long as one
-    /// operator alone reads it, and nothing that the new one does not read as well.
-    void absorb() {
-        std::vector<bool> left(before_.value_count(), false);
-        for (const auto v : value_) {
-            if (v != no_id) {
-                left[v] = true;
-            }
-        }
-        for (const auto op : hinted_) {
-            const auto out = after_.outputs(op)[0];
-            for (auto next = only_reader(value_[out]); next != no_id;
-                 next = only_reader(value_[out])) {
-                const auto made = before_.outputs(next);
-                if (made.size() != 1 || made[0] == no_id || left[made[0]] ||
-                    types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
-                    is_read_on(out, next) || !reads_all_of(op, next, value_[out])) {
-                    break;
-                }
-                set(out, made[0], match_basis::derived);
-                left[made[0]] = true;
-            }
-        }
-        hinted_.clear();
-    }
-
-    [[nodiscard]] id only_reader(id before) const {
-        const auto readers = before_readers_[before];
-        const bool one = !readers.empty() && readers.size() <= most_readers &&
-                         std::all_of(readers.begin(), readers.end(),
-                                     [&](id other) { return other == readers.front(); });
-        return one ? readers.front() : no_id;
-    }
-
-    /// Whether a reader of a value is of the type of an operator of the original.
-    [[nodiscard]] bool is_read_on(id value, id before) const {
-        const auto readers = after_readers_[value];
-        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
-            return types_.fit(before_.type(before), after_.type(reader)) == correspondence::head;
-        });
-    }
-
-    /// Whether an operator reads all data that one of the original reads besides a value.
-    [[nodiscard]] bool reads_all_of(id op, id before, id besides) const {
-        const auto inputs = after_.inputs(op);
-        const auto others = before_.inputs(before);
-        return std::all_of(others.begin(), others.end(), [&](id v) {
-            return v == no_id || v == besides || !numbers_.is_data(v) ||
-                   std::any_of(inputs.begin(), inputs.end(), [&](id input) {
-                       return input != no_id && value_[input] != no_id &&
-                              numbers_.of_value(value_[input]) == numbers_.of_value(v);
-                   });
-        });
     }
 
     void match_computed(id op, id equal, bool with_names) {
@@ -499,35 +355,6 @@ private:
         return found;
     }
 
-    /// Tools that number all values anew give them names that others had: then they say nothing.
-    [[nodiscard]] bool names_are_kept() const {
-        std::size_t same = 0;
-        std::size_t other = 0;
-        std::size_t typed = 0;
-        std::size_t mistyped = 0;
-        for (id v = 0; v < after_.value_count(); ++v) {
-            const auto named = names_.find(after_.value_name(v));
-            if (named == no_id || after_.role(v) == value_role::given) {
-                continue;
-            }
-            const auto content = after_.content(v);
-            const bool sure = after_.role(v) == value_role::stored
-                                  ? value_[v] != no_id && content != 0 && is_unique(content)
-                                  : basis_[v] == match_basis::computed;
-            if (sure) {
-                (numbers_.of_value(named) == numbers_.of_value(value_[v]) ? same : other) += 1;
-            }
-            const auto maker = after_.maker(v);
-            const auto then = before_.maker(named);
-            if (maker != no_id && then != no_id && types_.had(after_.type(maker))) {
-                (types_.fit(before_.type(then), after_.type(maker)) != correspondence::none
-                     ? typed
-                     : mistyped) += 1;
-            }
-        }
-        return same >= 3 * other && (same >= 3 || typed >= mistyped);
-    }
-
     void forget() {
         std::fill(partner_.begin(), partner_.end(), no_id);
         std::fill(taken_.begin(), taken_.end(), false);
@@ -542,6 +369,7 @@ private:
     const type_pairs& types_;
     value_names names_;
     operator_names operators_;
+    stored_contents contents_;
     grouped_ids before_readers_; // by value
     grouped_ids after_readers_;
     std::vector<id> value_; // by value of the changed graph
@@ -549,10 +377,7 @@ private:
     std::vector<id> partner_;   // by operator of the changed graph: one of the same type
     std::vector<bool> taken_;   // by operator of the original: whether it is a partner
     std::vector<id> next_free_; // by the first operator of a number
-    flat_index contents_;
-    std::vector<std::uint64_t> shared_content_; // of several values, ascending
-    std::vector<std::pair<std::uint64_t, id>> loose_;
-    std::vector<id> hinted_; // operators found by their own names
+    std::vector<id> hinted_;    // operators found by their own names
     bool uses_names_ = false;
     bool grown_ = false;
 };

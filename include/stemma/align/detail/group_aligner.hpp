@@ -5,8 +5,8 @@
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/detail/graph_matcher.hpp>
 #include <stemma/align/detail/type_pairs.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/policy/lexicon.hpp>
 
 #include <algorithm>
 #include <cstddef>

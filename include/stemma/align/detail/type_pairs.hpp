@@ -3,10 +3,10 @@
 #define STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
 
 #include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/align/rewritten_operators.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/policy/lexicon.hpp>
 
 #include <algorithm>
 #include <cstddef>

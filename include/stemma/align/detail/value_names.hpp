@@ -4,8 +4,8 @@
 
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/detail/tool_names.hpp>
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 
 #include <cstddef>

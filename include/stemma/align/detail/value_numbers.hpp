@@ -3,8 +3,8 @@
 #define STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
 
 #include <stemma/align/comparable_graph.hpp>
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 
 #include <cstddef>

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does it cost to find the modules that the names of parameters speak of, and the claims that
+// follow, beside the same loops on bare arrays? Both take names apart with `owner_path`.
+#include "../../attributed_scene.hpp"
+#include "../../bare_operators.hpp"
+#include "../../beside.hpp"
+
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+using stemma_bench::module_arrays;
+using stemma_bench::named_arrays;
+
+struct owned_scene {
+    explicit owned_scene(const benchmark::State& state)
+        : base(static_cast<std::size_t>(state.range(0)))
+        , wire(*base.model)
+        , ops(wire)
+        , modules(base.modules) {}
+
+    stemma_bench::attributed_scene base;
+    stemma::onnx_operators<stemma::wire_model> wire;
+    named_arrays ops;
+    module_arrays modules;
+};
+
+/// The owner of each parameter, and how paths were found to lead to it.
+struct owners_found {
+    std::vector<id> owner; ///< by parameter; `no_id` for none
+    std::size_t paths = 0;
+    std::size_t matched = 0;
+
+    friend bool operator==(const owners_found&, const owners_found&) = default;
+};
+
+/// Owners that can be compared.
+struct owners_kept {
+    stemma::parameter_owners made;
+    std::size_t count = 0;
+
+    friend bool operator==(const owners_kept& a, const owners_found& b) {
+        bool equal = a.count == b.owner.size() && a.made.mapping.is_identity() &&
+                     a.made.mapping.paths == b.paths && a.made.mapping.matched == b.matched;
+        for (id p = 0; equal && p < a.count; ++p) {
+            const auto owners = a.made.of(p);
+            equal = b.owner[p] == no_id ? owners.empty()
+                                        : owners.size() == 1 && owners.front() == b.owner[p];
+        }
+        return equal;
+    }
+};
+
+/// Finds the module at one dotted path after the other.
+class path_finder {
+public:
+    explicit path_finder(const module_arrays& modules)
+        : modules_(modules), children_(modules.attributes.size()) {
+        for (id m = 1; m < modules.attributes.size(); ++m) {
+            children_.insert(hash(modules.tree.parent(m), modules.attributes[m]), m,
+                             [](id) { return false; });
+        }
+    }
+
+    /// Goes down from where the path leaves the last one. Returns: `no_id` where it leads nowhere.
+    id find(std::string_view path) {
+        const auto most = std::min(path.size(), last_.size());
+        std::size_t shared = 0;
+        while (shared < most && path[shared] == last_[shared]) {
+            ++shared;
+        }
+        const auto ends = [&](std::string_view text) {
+            return shared == text.size() || text[shared] == '.';
+        };
+        const bool whole = ends(path) && ends(last_);
+        while (!levels_.empty() &&
+               (levels_.back().first > shared || (levels_.back().first == shared && !whole))) {
+            levels_.pop_back();
+        }
+        auto module = levels_.empty() ? id{0} : levels_.back().second;
+        auto begin = levels_.empty() ? 0 : levels_.back().first + 1;
+        while (begin < path.size()) {
+            const auto end = std::min(path.find('.', begin), path.size());
+            module = module == no_id ? no_id : child(module, path.substr(begin, end - begin));
+            levels_.emplace_back(end, module);
+            begin = end + 1;
+        }
+        last_ = path;
+        return module;
+    }
+
+private:
+    static std::uint64_t hash(id parent, std::string_view attribute) {
+        return stemma::hash_bytes(attribute, parent);
+    }
+
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return children_.find(hash(parent, attribute), [&](id m) {
+            return modules_.tree.parent(m) == parent && modules_.attributes[m] == attribute;
+        });
+    }
+
+    const module_arrays& modules_;
+    stemma::flat_index children_;
+    std::string_view last_;
+    std::vector<std::pair<std::size_t, id>> levels_; // where segments end, and what they lead to
+};
+
+/// Requires: paths in the names are paths in the tree, as a sample of them shows.
+owners_found find_by_hand(const owned_scene& made) {
+    const auto& names = made.ops.parameter_names;
+    std::vector<std::string_view> paths;
+    std::vector<id> parameter; // beside each of them
+    paths.reserve(names.size());
+    parameter.reserve(names.size());
+    for (id p = 0; p < names.size(); ++p) {
+        if (const auto path = stemma::owner_path(names[p]); !path.empty()) {
+            paths.push_back(path);
+            parameter.push_back(p);
+        }
+    }
+    owners_found result;
+    path_finder finder(made.modules);
+    const auto step = std::max<std::size_t>(1, paths.size() / 256);
+    for (std::size_t i = 0; i < paths.size() && result.paths < 256; i += step) {
+        ++result.paths;
+        result.matched += finder.find(paths[i]) != no_id ? 1U : 0U;
+    }
+    result.owner.assign(names.size(), no_id);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        result.owner[parameter[i]] = finder.find(paths[i]);
+    }
+    return result;
+}
+
+void find_parameter_owners(benchmark::State& state) {
+    const owned_scene made(state);
+    stemma_bench::measure_beside(
+        state,
+        [&] {
+            return owners_kept{stemma::find_parameter_owners(made.ops, made.modules),
+                               made.ops.parameter_count()};
+        },
+        [&] { return find_by_hand(made); });
+}
+
+/// What is claimed, by operator.
+struct claimed {
+    id module = no_id; ///< the last one
+    id times = 0;
+
+    void add(id m) {
+        module = m;
+        ++times;
+    }
+
+    friend bool operator==(const claimed&, const claimed&) = default;
+};
+
+/// Of an operator that reads several parameters: the owners that all have in common, else what is
+/// above all of them.
+void add_shared(const owned_scene& made, const stemma::parameter_owners& owners, id v,
+                claimed& found) {
+    const auto& ops = made.ops;
+    std::vector<id> common;
+    id above = no_id;
+    for (auto at = ops.first_parameter[v]; at < ops.first_parameter[v + 1]; ++at) {
+        const auto own = owners.of(ops.parameters[at]);
+        if (own.empty()) {
+            continue;
+        }
+        if (above == no_id) {
+            common.assign(own.begin(), own.end());
+        } else {
+            std::erase_if(common,
+                          [&](id m) { return std::find(own.begin(), own.end(), m) == own.end(); });
+        }
+        for (auto m : own) {
+            above = above == no_id ? m : made.modules.tree.lca(above, m);
+        }
+    }
+    if (common.empty()) {
+        common.push_back(above);
+    }
+    for (auto m : common) {
+        found.add(m);
+    }
+}
+
+void parameter_names(benchmark::State& state) {
+    const owned_scene made(state);
+    const auto owners = stemma::find_parameter_owners(made.ops, made.modules);
+    const stemma::parameter_names::claims source(made.ops, made.modules, owners);
+    const auto& ops = made.ops;
+    const auto size = static_cast<id>(ops.names.size());
+    stemma_bench::measure_beside(
+        state,
+        [&] {
+            std::vector<claimed> found(size);
+            for (id v = 0; v < size; ++v) {
+                source.for_each_claim(v,
+                                      [&](const stemma::claim& one) { found[v].add(one.module); });
+            }
+            return found;
+        },
+        [&] {
+            std::vector<claimed> found(size);
+            for (id v = 0; v < size; ++v) {
+                id first = no_id;
+                bool several = false;
+                const auto begin = ops.first_parameter[v];
+                const auto end = ops.first_parameter[v + 1];
+                for (auto at = begin; at < end; ++at) {
+                    const auto p = ops.parameters[at];
+                    if (p != first && !owners.of(p).empty()) {
+                        several = first != no_id;
+                        first = several ? first : p;
+                    }
+                }
+                if (several) {
+                    add_shared(made, owners, v, found[v]);
+                } else if (first != no_id) {
+                    for (auto module : owners.of(first)) {
+                        found[v].add(module);
+                    }
+                }
+            }
+            return found;
+        });
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+    bench->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
+    stemma_bench::in_turns(bench);
+}
+
+BENCHMARK(find_parameter_owners)->Apply(sizes);
+BENCHMARK(parameter_names)->Apply(sizes);
+
+} // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does it cost to make functions of all modules, and to open them again? Beside it the floor:
+// a hash of every operator's bytes, as nobody finds equal bodies without reading them, and a copy.
+#include "../../attributed_scene.hpp"
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/fold/detail/fold_model.hpp>
+#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/fold/fold.hpp>
+#include <stemma/fold/node_shapes.hpp>
+#include <stemma/fold/plan_fold.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/name_modules.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+/// A model, and what folding makes of it.
+struct scene : stemma_bench::attributed_scene {
+    using attributed_scene::attributed_scene;
+
+    [[nodiscard]] std::string fold() const {
+        const stemma::graph_contents contents(*model);
+        stemma::node_shapes shapes(*model, contents);
+        const auto plan = stemma::plan_fold(*model, contents, modules, found.attributions, shapes,
+                                            stemma::fold_selected<stemma::all_modules>{});
+        stemma::fold_writer writer(*model, contents, modules, found.tags, found.attributions, plan);
+        stemma::string_splice splice(bytes);
+        writer.build().write(splice);
+        return std::move(splice.text);
+    }
+};
+
+void floor_hash_and_copy(benchmark::State& state) {
+    const scene s(static_cast<std::size_t>(state.range(0)));
+    for (auto _ : state) {
+        std::uint64_t hash = 0;
+        for (stemma::id node = 0; node < s.model->node_count(); ++node) {
+            const auto message = s.model->message(node);
+            hash = stemma::hash_bytes(std::string_view(s.bytes).substr(message.begin, message.size),
+                                      hash);
+        }
+        benchmark::DoNotOptimize(hash);
+        benchmark::DoNotOptimize(std::string(s.bytes));
+    }
+    state.SetItemsProcessed(state.iterations() * s.model->node_count());
+}
+
+void fold(benchmark::State& state) {
+    const scene s(static_cast<std::size_t>(state.range(0)));
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(s.fold());
+    }
+    state.SetItemsProcessed(state.iterations() * s.model->node_count());
+}
+
+void unfold(benchmark::State& state) {
+    const scene s(static_cast<std::size_t>(state.range(0)));
+    const auto folded = s.fold();
+    for (auto _ : state) {
+        const stemma::wire_model model(folded);
+        const stemma::graph_contents contents(model);
+        stemma::fold_opener opener(model, contents, stemma::find_fold_record(model).value());
+        stemma::string_splice splice(folded);
+        opener.build().write(splice);
+        benchmark::DoNotOptimize(splice.text);
+    }
+    state.SetItemsProcessed(state.iterations() * s.model->node_count());
+}
+
+} // namespace
+
+BENCHMARK(floor_hash_and_copy)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Arg(1'000'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(fold)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(unfold)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+
+BENCHMARK_MAIN();

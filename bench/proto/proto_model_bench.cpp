@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much does it cost to know a file's structure: by `wire_model`, which also binds every name to
+// its value; by its reader alone, which notes where all names stand, as much as protobuf knows; and
+// by protobuf, which copies them into objects, on an arena and without one?
+#include "../generate_model.hpp"
+
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <benchmark/benchmark.h>
+#include <google/protobuf/arena.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+template <class Read>
+void run(benchmark::State& state, Read read) {
+    stemma_bench::model_options options;
+    options.nodes = static_cast<std::size_t>(state.range(0));
+    const auto model = stemma_bench::generate_model(options).model;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(read(model));
+    }
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(model.size()));
+}
+
+void scan_and_bind(benchmark::State& state) {
+    run(state, [](const std::string& model) { return stemma::wire_model(model).node_count(); });
+}
+
+/// As programs do it, in as many threads as there are processors.
+void scan_and_bind_in_threads(benchmark::State& state) {
+    const auto threads = stemma::thread_limit::of_machine();
+    run(state, [&](const std::string& model) {
+        return stemma::wire_model(model, "model", threads).node_count();
+    });
+}
+
+/// What protobuf knows of the operators of the main graph, as places in the bytes.
+struct unbound_graph {
+    std::vector<stemma::text_ref> names;
+    std::vector<stemma::text_ref> types;
+    std::vector<stemma::text_ref> inputs;
+    std::vector<stemma::text_ref> outputs;
+    std::vector<stemma::text_ref> attributes;
+    std::vector<std::uint32_t> first_inputs;
+    std::vector<std::uint32_t> first_outputs;
+
+    /// Makes room for `part` times as much as there is, as `wire_model` does.
+    void expect(std::size_t part) {
+        const auto make_room = [&](auto& table) { table.reserve(table.size() * part); };
+        make_room(names);
+        make_room(types);
+        make_room(inputs);
+        make_room(outputs);
+        make_room(attributes);
+        make_room(first_inputs);
+        make_room(first_outputs);
+    }
+};
+
+void read_node(stemma::wire_reader fields, unbound_graph& graph) {
+    using at = stemma::detail::onnx_fields::node;
+    graph.first_inputs.push_back(static_cast<std::uint32_t>(graph.inputs.size()));
+    graph.first_outputs.push_back(static_cast<std::uint32_t>(graph.outputs.size()));
+    graph.names.emplace_back();
+    graph.types.emplace_back();
+    for (stemma::wire_field field; fields.next(field);) {
+        const stemma::text_ref text{field.content, field.size()};
+        if (field.is_bytes(at::input)) {
+            graph.inputs.push_back(text);
+        } else if (field.is_bytes(at::output)) {
+            graph.outputs.push_back(text);
+        } else if (field.is_bytes(at::name)) {
+            graph.names.back() = text;
+        } else if (field.is_bytes(at::op_type)) {
+            graph.types.back() = text;
+        } else if (field.is_bytes(at::attribute)) {
+            auto parts = fields.inner(field);
+            for (stemma::wire_field part; parts.next(part);) {
+                graph.attributes.push_back({part.content, part.size()});
+            }
+        }
+    }
+}
+
+void scan_alone(benchmark::State& state) {
+    run(state, [](const std::string& model) {
+        unbound_graph graph;
+        stemma::wire_reader fields(model.data(), 0, static_cast<std::uint32_t>(model.size()), "");
+        for (stemma::wire_field field; fields.next(field);) {
+            auto parts = fields.inner(field);
+            for (stemma::wire_field part;
+                 field.is_bytes(stemma::detail::onnx_fields::model::graph) && parts.next(part);) {
+                if (part.is_bytes(stemma::detail::onnx_fields::graph::node)) {
+                    read_node(parts.inner(part), graph);
+                    if (graph.names.size() == 256) {
+                        const auto part_of_all =
+                            (field.end - field.content) / (part.end - field.content);
+                        graph.expect(1 + part_of_all + part_of_all / 16);
+                    }
+                }
+            }
+        }
+        return graph.names.size();
+    });
+}
+
+void protobuf_arena(benchmark::State& state) {
+    run(state, [](const std::string& bytes) {
+        google::protobuf::Arena arena;
+        auto* model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
+        static_cast<void>(model->ParseFromString(bytes));
+        return model->graph().node_size();
+    });
+}
+
+void protobuf_heap(benchmark::State& state) {
+    run(state, [](const std::string& bytes) {
+        onnx::ModelProto model;
+        static_cast<void>(model.ParseFromString(bytes));
+        return model.graph().node_size();
+    });
+}
+
+BENCHMARK(scan_alone)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(scan_and_bind)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(scan_and_bind_in_threads)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK(protobuf_arena)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(protobuf_heap)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+
+} // namespace
+
+BENCHMARK_MAIN();

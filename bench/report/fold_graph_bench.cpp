@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does it cost to fold a graph into a picture, beside the same loops on bare arrays? The
+// picture is one that fits on a page, or shows every operator.
+#include "../bare_graph.hpp"
+#include "../beside.hpp"
+#include "../propagation_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/report/fold_graph.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+using stemma::box_kind;
+using stemma::folded_graph;
+using stemma::id;
+using stemma::no_id;
+using stemma_bench::bare_graph;
+
+/// A picture that can be compared.
+struct picture {
+    folded_graph made;
+
+    friend bool operator==(const picture& a, const picture& b) {
+        const auto same_box = [](const stemma::folded_box& x, const stemma::folded_box& y) {
+            return x.kind == y.kind && x.of == y.of && x.around == y.around &&
+                   x.operators == y.operators;
+        };
+        const auto same_edge = [](const stemma::folded_edge& x, const stemma::folded_edge& y) {
+            return x.from == y.from && x.to == y.to && x.value == y.value && x.values == y.values;
+        };
+        return a.made.open == b.made.open && a.made.box_of == b.made.box_of &&
+               std::equal(a.made.boxes.begin(), a.made.boxes.end(), b.made.boxes.begin(),
+                          b.made.boxes.end(), same_box) &&
+               std::equal(a.made.edges.begin(), a.made.edges.end(), b.made.edges.begin(),
+                          b.made.edges.end(), same_edge);
+    }
+};
+
+/// The operators of a scene, each in a module; one of ten is not shown.
+struct shown_scene {
+    explicit shown_scene(const benchmark::State& state)
+        : base(stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, false,
+                                        static_cast<id>(state.range(2))))
+        , bare(base.ops.edges) {
+        stemma_bench::random_numbers random;
+        for (id v = 0; v < bare.count; ++v) {
+            shown.push_back(random.below(10) != 0);
+        }
+        options.max_boxes = state.range(0) != 0 ? static_cast<std::size_t>(state.range(0))
+                                                : std::size_t{bare.count} * 2;
+    }
+
+    stemma_bench::scene base;
+    bare_graph bare;
+    std::vector<bool> shown; ///< by operator
+    stemma::fold_options options;
+};
+
+/// Operators by module, and how many children hold some.
+struct module_sizes {
+    explicit module_sizes(const shown_scene& made)
+        : direct(made.base.tree.size(), 0), children(made.base.tree.size(), 0) {
+        for (id v = 0; v < made.bare.count; ++v) {
+            direct[made.base.evidence[v]] += made.shown[v] ? 1U : 0U;
+        }
+        all = direct;
+        for (auto m = static_cast<id>(all.size()); m-- > 1;) {
+            const auto above = made.base.tree.parent(m);
+            all[above] += all[m];
+            children[above] += all[m] > 0 ? 1U : 0U;
+        }
+    }
+
+    std::vector<id> direct;
+    std::vector<id> children;
+    std::vector<id> all;
+};
+
+/// Opens one level of modules after the other, so long as all fits.
+std::vector<bool> open_levels(const shown_scene& made, const module_sizes& sizes) {
+    const auto& tree = made.base.tree;
+    std::vector<bool> open(tree.size(), false);
+    std::vector<id> level{made.options.root};
+    std::vector<id> below;
+    auto boxes = std::size_t{1};
+    for (id depth = 0; !level.empty(); ++depth) {
+        below.clear();
+        for (auto m : level) {
+            boxes += sizes.direct[m] + sizes.children[m] - std::size_t{1};
+            for (auto c = m + 1; c < tree.end(m); c = tree.end(c)) {
+                if (sizes.all[c] > 0) {
+                    below.push_back(c);
+                }
+            }
+        }
+        if (depth > 0 && (boxes > made.options.max_boxes || depth > made.options.depth)) {
+            break;
+        }
+        for (auto m : level) {
+            open[m] = true;
+        }
+        level.swap(below);
+    }
+    return open;
+}
+
+folded_graph fold_by_hand(const shown_scene& made) {
+    const auto& tree = made.base.tree;
+    const auto& graph = made.bare;
+    const auto& module = made.base.evidence;
+    const auto root = made.options.root;
+    const module_sizes sizes(made);
+    folded_graph result;
+    result.open = open_levels(made, sizes);
+    // By module: the open or the outermost closed one that its operators stand in.
+    std::vector<id> place(tree.size(), no_id);
+    std::size_t total = 0;
+    for (id m = root; m < tree.end(root); ++m) {
+        if (result.open[m]) {
+            place[m] = m;
+            total += sizes.direct[m];
+        } else if (const auto around = place[tree.parent(m)]; result.open[around]) {
+            place[m] = m;
+            total += sizes.all[m] > 0 ? 1U : 0U;
+        } else {
+            place[m] = around;
+        }
+    }
+    const auto most = std::max<std::size_t>(made.options.max_boxes, 2);
+    const auto whole = total <= most;
+    result.boxes.reserve(std::min(total, most));
+    result.box_of.assign(graph.count, no_id);
+    std::vector<id> box_of_module(tree.size(), no_id);
+    id rest = no_id;
+    for (id v = 0; v < graph.count; ++v) {
+        if (!made.shown[v] || place[module[v]] == no_id) {
+            continue;
+        }
+        const auto in = place[module[v]];
+        const bool direct = result.open[in];
+        auto box = direct ? no_id : box_of_module[in];
+        if (box == no_id) {
+            const auto next = static_cast<id>(result.boxes.size());
+            if (whole || next + 1 < most) {
+                box = next;
+                if (direct) {
+                    result.boxes.push_back({box_kind::one_operator, v, in, 0});
+                } else {
+                    result.boxes.push_back({box_kind::closed_module, in, tree.parent(in), 0});
+                }
+            } else {
+                if (rest == no_id) {
+                    rest = next;
+                    result.boxes.push_back({box_kind::rest, root, root, 0});
+                }
+                box = rest;
+            }
+            if (!direct) {
+                box_of_module[in] = box;
+            }
+        }
+        result.box_of[v] = box;
+        ++result.boxes[box].operators;
+    }
+    // What flows out of each box, by counting: reading box and value, as one number.
+    std::vector<id> end(result.boxes.size() + 1, 0);
+    const auto for_each_flow = [&](auto take) {
+        for (id v = 0; v < graph.count; ++v) {
+            const auto to = result.box_of[v];
+            for (auto in = graph.in[v]; to != no_id && in < graph.in[v + 1]; ++in) {
+                const auto from = result.box_of[graph.producer[in]];
+                if (from != no_id && from != to) {
+                    take(from, std::uint64_t{to} << 32U | graph.value[in]);
+                }
+            }
+        }
+    };
+    for_each_flow([&](id from, std::uint64_t) { ++end[from + 1]; });
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<std::uint64_t> flows(end.back());
+    for_each_flow([&](id from, std::uint64_t flow) { flows[end[from]++] = flow; });
+    for (id from = 0, at = 0; from < result.boxes.size(); ++from) {
+        const auto first = at;
+        std::sort(flows.begin() + first, flows.begin() + end[from]);
+        for (; at < end[from]; ++at) {
+            const auto to = static_cast<id>(flows[at] >> 32U);
+            if (at == first || to != flows[at - 1] >> 32U) {
+                result.edges.push_back({from, to, static_cast<id>(flows[at]), 1});
+            } else if (flows[at] != flows[at - 1]) {
+                ++result.edges.back().values;
+            }
+        }
+    }
+    return result;
+}
+
+void fold_graph(benchmark::State& state) {
+    const shown_scene made(state);
+    stemma_bench::measure_beside(
+        state,
+        [&] {
+            return picture{stemma::fold_graph(made.base.ops.edges, made.base.tree,
+                                              made.base.evidence, made.shown, made.options)};
+        },
+        [&] { return picture{fold_by_hand(made)}; });
+}
+
+/// Boxes at most, or 0 for any number; operators; readers of each.
+void pictures(benchmark::internal::Benchmark* bench) {
+    for (const int size : {1'000, 100'000, 1'000'000}) {
+        bench->Args({60, size, 2});
+        bench->Args({size / 20, size, 2});
+        bench->Args({0, size, 2});
+    }
+    bench->Args({0, 1'000'000, 8});
+    stemma_bench::in_turns(bench);
+}
+
+BENCHMARK(fold_graph)->Apply(pictures);
+
+} // namespace
+
+BENCHMARK_MAIN();

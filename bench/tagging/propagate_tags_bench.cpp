@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many edges a second do sets of tags pass? Beside it a naive version, which unites sorted
+// vectors and looks every result up, in a map and in a hash table, neither of which is the faster
+// one everywhere; and the same loop written by hand on bare arrays.
+// Operators with evidence, in per cent, and how many producers each has.
+#include "../bare_graph.hpp"
+#include "../beside.hpp"
+#include "../propagation_scene.hpp"
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/id_set_union.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/tagging/propagate_tags.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+using stemma_bench::scene;
+
+scene make_scene(const benchmark::State& state) {
+    return stemma_bench::make_scene(1000000, static_cast<id>(state.range(0)), false,
+                                    static_cast<id>(state.range(1)));
+}
+
+void sets(benchmark::State& state) {
+    const auto made = make_scene(state);
+    std::vector<id> selected(made.tree.size());
+    std::iota(selected.begin(), selected.end(), id{0});
+    for (auto _ : state) {
+        auto tags = made.evidence;
+        stemma::id_set_pool pool;
+        stemma::propagate_tags(made.ops, made.tree, selected, tags, pool);
+        benchmark::DoNotOptimize(tags.data());
+    }
+    state.SetItemsProcessed(state.iterations() *
+                            static_cast<std::int64_t>(made.ops.edges.edge_count()));
+}
+
+struct set_hash {
+    std::size_t operator()(const std::vector<id>& set) const {
+        std::uint64_t hash = set.size();
+        for (auto element : set) {
+            hash = stemma::hash_mix(hash, element);
+        }
+        return hash;
+    }
+};
+
+template <class Table>
+void naive(benchmark::State& state) {
+    const auto made = make_scene(state);
+    const auto& graph = made.ops.edges;
+    for (auto _ : state) {
+        Table known{{{}, 0}};
+        std::vector<const std::vector<id>*> texts{&known.begin()->first};
+        const auto intern = [&](std::vector<id> set) {
+            const auto [it, added] =
+                known.try_emplace(std::move(set), static_cast<id>(texts.size()));
+            if (added) {
+                texts.push_back(&it->first);
+            }
+            return it->second;
+        };
+        std::vector<id> tags(made.evidence.size(), 0);
+        std::vector<id> merged;
+        for (auto v = graph.vertex_count(); v-- > 0;) {
+            if (made.evidence[v] != no_id) {
+                tags[v] = intern({made.evidence[v]});
+                continue;
+            }
+            std::vector<id> all;
+            for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
+                const auto& more = *texts[tags[*it]];
+                merged.clear();
+                std::set_union(all.begin(), all.end(), more.begin(), more.end(),
+                               std::back_inserter(merged));
+                all.swap(merged);
+            }
+            if (all.size() > stemma::default_tag_cap) {
+                all.assign(1, made.tree.lca(all.front(), all.back()));
+            }
+            tags[v] = intern(std::move(all));
+        }
+        benchmark::DoNotOptimize(tags.data());
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(graph.edge_count()));
+}
+
+void naive_map(benchmark::State& state) {
+    naive<std::map<std::vector<id>, id>>(state);
+}
+
+void naive_table(benchmark::State& state) {
+    naive<std::unordered_map<std::vector<id>, id, set_hash>>(state);
+}
+
+/// The same loop on bare arrays; sets are united in the same way.
+void propagate_tags(benchmark::State& state) {
+    const auto made = make_scene(state);
+    const stemma_bench::bare_graph graph(made.ops.edges);
+    std::vector<id> selected(made.tree.size());
+    std::iota(selected.begin(), selected.end(), id{0});
+    stemma_bench::measure_beside(
+        state,
+        [&] {
+            auto tags = made.evidence;
+            stemma::id_set_pool pool;
+            stemma::propagate_tags(made.ops, made.tree, selected, tags, pool);
+            return tags;
+        },
+        [&] {
+            auto tags = made.evidence;
+            stemma::id_set_pool pool;
+            stemma::id_set_union readers(pool, stemma::default_tag_cap);
+            for (auto v = graph.count; v-- > 0;) {
+                if (tags[v] != no_id) {
+                    continue;
+                }
+                readers.clear();
+                for (auto at = graph.out[v]; at < graph.out[v + 1]; ++at) {
+                    readers.add(tags[graph.reader[at]]);
+                }
+                tags[v] = readers.is_large() ? made.tree.lca(readers.least(), readers.greatest())
+                                             : readers.get();
+            }
+            return tags;
+        });
+}
+
+void shapes(benchmark::internal::Benchmark* bench) {
+    for (const auto producers : {2, 8}) {
+        for (const auto percent : {0, 2, 10, 50, 90, 100}) {
+            bench->Args({percent, producers})->Unit(benchmark::kMillisecond);
+        }
+    }
+}
+
+BENCHMARK(sets)->Apply(shapes);
+BENCHMARK(naive_map)->Apply(shapes);
+BENCHMARK(naive_table)->Apply(shapes);
+BENCHMARK(propagate_tags)->Apply(shapes)->Apply(stemma_bench::in_turns);
+
+} // namespace
+
+BENCHMARK_MAIN();

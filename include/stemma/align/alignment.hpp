@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_ALIGNMENT_HPP
+#define STEMMA_ALIGN_ALIGNMENT_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stemma {
+
+/// Which captured operation an operator comes from.
+struct aligned_operator {
+    id module = no_id;    ///< the module that ran the operation; `no_id` for operators left out
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
+    id operation = no_id; ///< `no_id` where no operation explains the operator
+    float confidence = 0; ///< in [0, 1]; no more than the alignment as a whole deserves
+    bool exact = true;    ///< else: the module, or one below or above it
+};
+
+/// An alignment as a whole.
+struct alignment {
+    std::vector<aligned_operator> of; ///< by vertex index
+    std::size_t placed = 0;           ///< operators that took part
+    std::size_t explained = 0;        ///< those an operation explains
+    std::size_t expected = 0;         ///< operations that should have left operators
+    std::size_t found = 0;            ///< those that did
+    std::size_t links = 0;            ///< where one placed operator reads another
+    std::size_t flows = 0;            ///< those of them that the operations have as well
+    std::size_t reads = 0;            ///< parameters of known name or shape that are read
+    std::size_t agreed = 0;           ///< those that the operations read as well
+    std::size_t contradicted = 0;     ///< parameters that by their name others should read
+    bool partial = false;             ///< bodies of functions, which took no part, hold operators
+    std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
+
+    /// Returns: the share of both sides that fits, 0 to 1.
+    [[nodiscard]] double quality() const noexcept {
+        const auto share = [](std::size_t part, std::size_t whole) {
+            return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+        };
+        return std::min({share(explained, placed), share(found, expected), share(flows, links),
+                         share(agreed, reads)});
+    }
+
+    /// Returns: whether capture and model may be of one model at all.
+    [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
+};
+
+namespace detail {
+
+/// Where much of one side has no counterpart on the other, or something else is wrong, what seems
+/// to fit may be chance: no confidence stays above what that leaves.
+inline void doubt(alignment& result, std::span<const std::string> faults) {
+    float limit = 1;
+    if (!result.is_plausible()) {
+        result.doubts.push_back(
+            result.partial ? "it is looked for outside of functions, where most of it is not"
+                           : "it looks like one of another model");
+        limit = 0.3F;
+    } else if (result.quality() < 0.85) {
+        result.doubts.push_back(
+            result.partial ? "it is looked for outside of functions, where a good part of it is not"
+                           : "a good part of it does not fit the model");
+        limit = 0.6F;
+    }
+    if (result.contradicted > 0) {
+        result.doubts.push_back(std::to_string(result.contradicted) +
+                                " parameters are read by other operations than it says");
+        limit = std::min(limit, result.contradicted * 20 > result.reads ? 0.6F : 0.85F);
+    }
+    for (const auto& fault : faults) {
+        result.doubts.push_back(fault);
+        limit = std::min(limit, 0.6F);
+    }
+    for (auto& made : result.of) {
+        made.confidence = std::round(std::min(made.confidence, limit) * 100) / 100;
+    }
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_ALIGNMENT_HPP

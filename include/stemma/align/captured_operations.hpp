@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
+#define STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
+
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Operations that a front end saw, in the order in which they ran, with the module that ran each
+/// and what it read.
+///
+/// An operation may have several names: the call as the user wrote it
+/// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
+class captured_operations {
+public:
+    /// What is known of one operation, besides its names.
+    struct operation {
+        id module = no_id;   ///< as the caller numbers modules
+        id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
+        bool exact = true;   ///< else: that module or one below it
+        bool varies = false; ///< reads what is not the same at every run: an input of the model, or
+                             ///< what came of one
+        bool optional = false; ///< may leave nothing in the model, whatever its name
+    };
+
+    /// A parameter that an operation reads, by name, with its shape where that is known.
+    struct parameter {
+        id name = no_id;                 ///< in `parameter_names()`
+        std::vector<std::int64_t> shape; ///< empty where unknown; an unknown extent is negative
+    };
+
+    /// Adds an operation and returns its number. What follows belongs to it, until the next one.
+    id add(const operation& made, std::string_view name) {
+        const auto number = static_cast<id>(operations_.size());
+        operations_.push_back({made, names_begin(), static_cast<id>(parameters_.size()),
+                               static_cast<id>(sources_.size())});
+        add_name(name);
+        return number;
+    }
+
+    /// Adds a further name to the operation added last.
+    void add_name(std::string_view name) { operation_names_.push_back(names_.intern(name)); }
+
+    /// The operation added last reads a parameter.
+    void add_parameter(std::string_view name, std::span<const std::int64_t> shape) {
+        parameters_.push_back({parameter_names_.intern(name), {shape.begin(), shape.end()}});
+    }
+
+    /// The operation added last reads what an earlier one made.
+    /// Requires: `earlier` is below its number.
+    void add_source(id earlier) {
+        sources_.push_back(earlier);
+        operations_.back().made.varies |= operations_[earlier].made.varies;
+    }
+
+    /// The operation added last reads something that no operation made and that is no parameter.
+    void add_input() { operations_.back().made.varies = true; }
+
+    /// Something that makes the capture less believable, in words.
+    void add_fault(std::string text) { faults_.push_back(std::move(text)); }
+
+    /// Returns: how many operations were added; they are numbered from 0 in this order.
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
+
+    /// Whether no operation was added.
+    [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+
+    /// Requires: `i` is below `size()`. Valid until the next `add`.
+    [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
+
+    /// To change what was said of an operation when it was added.
+    [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
+
+    /// Returns: ids in `names()`, in the order in which they were added; the first is the one that
+    /// `add` got. Valid until a name is added.
+    [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
+        return slice(operation_names_, operations_[i].first_name,
+                     i + 1 < size() ? operations_[i + 1].first_name : no_id);
+    }
+
+    /// Returns: what the operation reads, as added; valid until a parameter is added.
+    [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
+        return slice(parameters_, operations_[i].first_parameter,
+                     i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
+    }
+
+    /// Returns: numbers of earlier operations, as added; valid until a source is added.
+    [[nodiscard]] std::span<const id> sources_of(id i) const noexcept {
+        return slice(sources_, operations_[i].first_source,
+                     i + 1 < size() ? operations_[i + 1].first_source : no_id);
+    }
+
+    /// The distinct names of operations and of parameters.
+    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+
+    /// The distinct names of parameters.
+    [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+
+    /// Sentences in the order in which they were added; valid until the next one is.
+    [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
+
+private:
+    struct entry {
+        operation made;
+        id first_name = 0;
+        id first_parameter = 0;
+        id first_source = 0;
+    };
+
+    [[nodiscard]] id names_begin() const noexcept {
+        return static_cast<id>(operation_names_.size());
+    }
+
+    template <class T>
+    [[nodiscard]] static std::span<const T> slice(const std::vector<T>& all, id first, id last) {
+        const auto end = last == no_id ? all.size() : last;
+        return std::span(all).subspan(first, end - first);
+    }
+
+    std::vector<entry> operations_;
+    std::vector<id> operation_names_;
+    std::vector<parameter> parameters_;
+    std::vector<id> sources_;
+    string_pool names_;
+    string_pool parameter_names_;
+    std::vector<std::string> faults_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP

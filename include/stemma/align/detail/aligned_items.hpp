@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The captured operations with what the alignment asks of them.
+struct aligned_items {
+    std::vector<id> profile; ///< which row of the table says what they stand for
+    std::vector<trail> leaves;
+    std::vector<bool> of_shapes; ///< asks for a shape
+    id_lists sources; ///< items whose results they may read, through such as may leave no trace
+    std::vector<std::vector<correspondence>> table; ///< by profile, then by type of operator
+    std::vector<std::vector<bool>> fuses; ///< the same: the type may be made of it and of others
+    std::vector<bool> is_fused;     ///< by type of operator: it may be made of several operations
+    std::vector<double> part_costs; ///< by profile
+    std::vector<double> skipped;    ///< what it costs to leave out all before
+
+    /// Whether what one item makes may be read by another, or is its own.
+    [[nodiscard]] bool flows(id from, id to) const {
+        const auto all = sources[to];
+        return from == to || std::binary_search(all.begin(), all.end(), from);
+    }
+};
+
+/// What the steps of an alignment weigh: natural logarithms of likelihoods, up to a constant.
+struct alignment_weights {
+    double part = 0.2;  ///< and the more,
+    double parts = 0.3; ///< the more kinds of parts there are (times the logarithm)
+    double rare = 2;
+    double plumbing = 2.5;
+    double early = 0.7;     ///< ahead of the head, but for shapes that the operation needs
+    double late = 1;        ///< shapes behind the head,
+    double late_part = 0.3; ///< and such as the operation usually comes with
+    double foreign = 7;     ///< an operator that does not fit the operation at all
+    double repeated = 2;    ///< a second head of one operation
+    double silent = 3;      ///< anything from an operation that leaves no trace
+    double headless = 4;    ///< an operation without its head
+    double skip_always = 5; ///< an operation that should have left something
+    double skip_maybe = 0.8;
+    double skip_never = 0.02;
+    double jump = 30;         ///< leaving out any number of operations costs no more
+    double lost = 3;          ///< entering a stretch that nothing explains
+    double unexplained = 4.5; ///< each operator in it
+    double known_parameter = 5;
+    double other_parameter = 6;
+    double shaped_parameter = 3;
+    double misshapen_parameter = 1.5;
+    double unread_parameter = 2;
+    double flow = 1.2;
+    double against_flow = 1.5;
+    double leak = 1.5; ///< reading a result of the operation that comes from it
+    double owner = 1;  ///< an owner of bodies: what ran there is left out
+    double entry = 2;  ///< starting or ending a body anywhere in what its owner left out
+    double beam = 25;
+};
+
+template <class Lexicon>
+[[nodiscard]] aligned_items describe_items(const captured_operations& captured,
+                                           const string_pool& types, const Lexicon& lexicon,
+                                           const alignment_weights& weights) {
+    aligned_items items;
+    items.is_fused.resize(types.size(), false);
+    const auto& names = captured.names();
+    std::vector<std::vector<correspondence>> by_name(names.size());
+    std::vector<std::vector<bool>> fused_by_name(names.size());
+    std::vector<bool> has_head(names.size(), false);
+    for (id n = 0; n < names.size(); ++n) {
+        for (id t = 0; t < types.size(); ++t) {
+            by_name[n].push_back(lexicon.correspond(names[n], plain_type(types[t])));
+            fused_by_name[n].push_back(fuses(lexicon, names[n], types[t]));
+            has_head[n] = has_head[n] || by_name[n].back() == correspondence::head;
+        }
+    }
+    std::map<std::vector<id>, id> profiles;
+    double total = 0;
+    for (id i = 0; i < captured.size(); ++i) {
+        const auto own = captured.names_of(i);
+        std::vector<id> key(own.begin(), own.end());
+        std::sort(key.begin() + 1, key.end());
+        key.erase(std::unique(key.begin() + 1, key.end()), key.end());
+        const auto [known, added] = profiles.emplace(key, static_cast<id>(items.table.size()));
+        if (added) {
+            auto row = by_name[key.front()];
+            for (std::size_t k = 1; k < key.size(); ++k) {
+                for (id t = 0; t < types.size(); ++t) {
+                    auto other = by_name[key[k]][t];
+                    if (has_head[key.front()]) {
+                        other = std::min(other, correspondence::rare);
+                    }
+                    row[t] = std::max(row[t], other);
+                }
+            }
+            const auto parts = std::count(row.begin(), row.end(), correspondence::part);
+            items.part_costs.push_back(weights.part +
+                                       weights.parts * std::log1p(static_cast<double>(parts)));
+            items.table.push_back(std::move(row));
+            items.fuses.push_back(fused_by_name[key.front()]);
+            for (id t = 0; t < types.size(); ++t) {
+                items.is_fused[t] = items.is_fused[t] || items.fuses.back()[t];
+            }
+        }
+        auto leaves = lexicon.trail_of(names[own.front()]);
+        bool head = has_head[own.front()];
+        for (auto n : own) {
+            head = head || has_head[n];
+        }
+        // what stands for it occurs nowhere in the model, so it cannot be missed here
+        // or it is the same at every run, and may have been computed while exporting,
+        // or it may have become part of another operator
+        const auto& row = items.table[known->second];
+        bool spared = !head || !captured[i].varies || captured[i].optional;
+        for (id t = 0; t < types.size() && !spared; ++t) {
+            spared = items.fuses[known->second][t] && row[t] != correspondence::head;
+        }
+        leaves = leaves == trail::always && spared ? trail::maybe : leaves;
+        const auto shape = types.find("Shape");
+        items.of_shapes.push_back(shape != no_id &&
+                                  items.table[known->second][shape] == correspondence::head);
+        items.profile.push_back(known->second);
+        items.leaves.push_back(leaves);
+        items.skipped.push_back(total);
+        total += leaves == trail::always  ? weights.skip_always
+                 : leaves == trail::maybe ? weights.skip_maybe
+                                          : weights.skip_never;
+    }
+    items.skipped.push_back(total);
+    constexpr std::size_t max_sources = 24;
+    std::vector<id> sources;
+    for (id i = 0; i < captured.size(); ++i) {
+        sources.clear();
+        for (auto s : captured.sources_of(i)) {
+            sources.push_back(s);
+            if (items.leaves[s] != trail::always) {
+                const auto further = items.sources[s];
+                sources.insert(sources.end(), further.begin(), further.end());
+            }
+        }
+        std::sort(sources.begin(), sources.end());
+        sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+        const auto first = sources.size() > max_sources ? sources.size() - max_sources : 0;
+        for (auto k = first; k < sources.size(); ++k) {
+            items.sources.add(sources[k]);
+        }
+        items.sources.close();
+    }
+    return items;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP

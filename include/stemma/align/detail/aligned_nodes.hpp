@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/topological_order.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Lists of numbers behind each other, one for each of 0, 1, 2 and so on.
+class id_lists {
+public:
+    void add(id item) { items_.push_back(item); }
+    void close() { ends_.push_back(static_cast<id>(items_.size())); }
+    [[nodiscard]] std::span<const id> operator[](id i) const noexcept {
+        const auto begin = i == 0 ? 0 : ends_[i - 1];
+        return std::span(items_).subspan(begin, ends_[i] - begin);
+    }
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(ends_.size()); }
+
+    /// Returns: for each number below `count` the lists that hold it.
+    [[nodiscard]] id_lists reversed(id count) const {
+        std::vector<std::vector<id>> by_item(count);
+        for (id i = 0; i < size(); ++i) {
+            for (auto item : (*this)[i]) {
+                by_item[item].push_back(i);
+            }
+        }
+        id_lists result;
+        for (const auto& list : by_item) {
+            for (auto i : list) {
+                result.add(i);
+            }
+            result.close();
+        }
+        return result;
+    }
+
+private:
+    std::vector<id> items_;
+    std::vector<id> ends_;
+};
+
+/// The operators of a graph that an alignment places, in the order of the graph. Constants and
+/// bodies of functions are left out.
+struct aligned_nodes {
+    std::vector<id> vertex;
+    std::vector<id> type;        ///< number of the operator type, with a domain not the standard's
+    std::vector<bool> of_shapes; ///< computes with shapes only
+    std::vector<bool> fixed;     ///< computes with constants only
+    std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
+    std::vector<id> chain;       ///< which chain it is in: 0 for those in no body
+    id chains = 1;               ///< one for each body besides
+    std::vector<id> owner_of;    ///< by chain: the owner of the body, `no_id` for the first
+    id_lists parameters;         ///< those of the graph that it reads
+    id_lists producers;          ///< among the aligned ones
+    id_lists readers;
+    string_pool types;
+    bool partial = false; ///< some operators are in bodies of functions
+
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
+
+    /// Returns: the operators of each chain.
+    [[nodiscard]] std::vector<std::vector<id>> by_chain() const {
+        std::vector<std::vector<id>> lists(chains);
+        for (id n = 0; n < size(); ++n) {
+            lists[chain[n]].push_back(n);
+        }
+        return lists;
+    }
+};
+
+/// In which order operators are taken to have run.
+enum class run_order : std::uint8_t {
+    as_written, ///< as they are numbered, unless one comes before what it reads
+    as_read,    ///< all that the first input needs before what the second one needs
+};
+
+template <named_operators Ops>
+class aligned_nodes_finder {
+public:
+    explicit aligned_nodes_finder(const Ops& ops, run_order order = run_order::as_written)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , count_(num_vertices(graph_))
+        , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
+        , place_(count_, no_id) {
+        found_.owner_of.push_back(no_id);
+    }
+
+    [[nodiscard]] aligned_nodes find() {
+        std::vector<bool> owns(count_, false);
+        if constexpr (nested_operators<Ops>) {
+            for (auto [it, last] = vertices(graph_); it != last; ++it) {
+                if (const id owner = ops_.owner(*it); owner != no_id) {
+                    owns[owner] = true;
+                }
+            }
+        }
+        for_each_in_order([&](vertex_type v) {
+            const auto i = index_of(graph_, v);
+            const bool outside = in_function(v);
+            found_.partial = found_.partial || outside;
+            if (!outside && (owns[i] || !is_constant(v))) {
+                add(v, static_cast<id>(i), owns[i]);
+            }
+        });
+        for (auto& owner : found_.owner_of) {
+            owner = owner == no_id ? no_id : place_[owner];
+        }
+        found_.readers = found_.producers.reversed(found_.size());
+        return std::move(found_);
+    }
+
+private:
+    using vertex_type = operator_t<Ops>;
+
+    template <class Function>
+    void for_each_in_order(Function f) const {
+        const auto [first_vertex, last_vertex] = vertices(graph_);
+        if (as_written_) {
+            std::for_each(first_vertex, last_vertex, f);
+            return;
+        }
+        // From the results back; what is part of a cycle is no result, and comes last.
+        std::vector<vertex_type> ends(first_vertex, last_vertex);
+        std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
+            const auto [out, out_last] = out_edges(v, graph_);
+            return out == out_last;
+        });
+        std::vector<std::uint8_t> state(count_, 0); // 1: being visited, 2: done
+        std::vector<vertex_type> open;
+        for (const auto& end : ends) {
+            open.push_back(end);
+            while (!open.empty()) {
+                const auto v = open.back();
+                auto& at = state[index_of(graph_, v)];
+                if (at == 0) {
+                    at = 1;
+                    const auto first = open.size();
+                    for (auto [in, in_last] = in_edges(v, graph_); in != in_last; ++in) {
+                        if (state[index_of(graph_, source(*in, graph_))] == 0) {
+                            open.push_back(source(*in, graph_));
+                        }
+                    }
+                    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
+                    continue;
+                }
+                open.pop_back();
+                if (at == 1) {
+                    at = 2;
+                    f(v);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::string type_of(vertex_type v) const {
+        std::string type(std::string_view(ops_.op_type(v)));
+        if constexpr (qualified_operators<Ops>) {
+            const std::string_view domain = ops_.domain(v);
+            return domain.empty() || domain == "ai.onnx" ? type : std::string(domain) + "::" + type;
+        }
+        return type;
+    }
+
+    [[nodiscard]] bool in_function(vertex_type v) const {
+        if constexpr (calling_operators<Ops>) {
+            return ops_.enclosing_function(v) != no_id;
+        }
+        return false;
+    }
+
+    /// Whether it is a constant, as far as the operators tell data from constants. In a body what
+    /// is computed from constants counts as one: exporters put conditions there that no program
+    /// had.
+    [[nodiscard]] bool is_constant(vertex_type v) const {
+        if constexpr (data_aware_operators<Ops>) {
+            bool in_body = false;
+            if constexpr (nested_operators<Ops>) {
+                in_body = ops_.owner(v) != no_id;
+            }
+            bool reads = ops_.reads_data(v);
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                reads = reads || !in_body || place_[index_of(graph_, source(*it, graph_))] != no_id;
+            }
+            if constexpr (parameter_readers<Ops>) {
+                ops_.for_each_parameter(v, [&](id) { reads = true; });
+            }
+            return !reads;
+        }
+        return false;
+    }
+
+    /// Returns: the chain of an operator, which may be new.
+    [[nodiscard]] id chain_of(vertex_type v) {
+        if constexpr (nested_operators<Ops>) {
+            const id owner = ops_.owner(v);
+            if (owner == no_id) {
+                return 0;
+            }
+            auto body = owner;
+            if constexpr (body_operators<Ops>) {
+                body = ops_.body(v);
+            }
+            const auto [known, added] =
+                chain_of_body_.emplace(std::pair(owner, body), found_.chains);
+            if (added) {
+                ++found_.chains;
+                found_.owner_of.push_back(owner);
+            }
+            return known->second;
+        }
+        return 0;
+    }
+
+    void add(vertex_type v, id index, bool owns) {
+        found_.owns.push_back(owns);
+        found_.chain.push_back(chain_of(v));
+        bool shapes_only = !owns;
+        bool fixed = data_aware_operators<Ops> && !owns;
+        bool has_producer = false;
+        std::vector<id> producers;
+        for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+            const auto u = place_[index_of(graph_, source(*it, graph_))];
+            if (u != no_id) {
+                has_producer = true;
+                fixed = fixed && found_.fixed[u];
+                shapes_only = shapes_only && found_.of_shapes[u];
+                if (!owns && std::find(producers.begin(), producers.end(), u) == producers.end()) {
+                    producers.push_back(u);
+                }
+            }
+        }
+        for (auto u : producers) {
+            found_.producers.add(u);
+        }
+        found_.producers.close();
+        if constexpr (parameter_readers<Ops>) {
+            ops_.for_each_parameter(v, [&](id p) {
+                found_.parameters.add(p);
+                shapes_only = false;
+                fixed = false;
+            });
+        }
+        found_.parameters.close();
+        shapes_only = shapes_only && has_producer;
+        if constexpr (data_aware_operators<Ops>) {
+            shapes_only = !owns && ((shapes_only && !ops_.reads_data(v)) || ops_.hides_data(v));
+            fixed = fixed && !ops_.reads_data(v);
+        }
+        place_[index] = found_.size();
+        found_.vertex.push_back(index);
+        found_.type.push_back(found_.types.intern(type_of(v)));
+        found_.of_shapes.push_back(shapes_only);
+        found_.fixed.push_back(fixed);
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    std::size_t count_;
+    bool as_written_;
+    std::vector<id> place_; // by vertex index
+    std::map<std::pair<id, id>, id> chain_of_body_;
+    aligned_nodes found_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNER_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNER_HPP
+
+#include <stemma/align/alignment.hpp>
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/align/detail/aligned_items.hpp>
+#include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/align/detail/alignment_lattice.hpp>
+#include <stemma/align/detail/follow_readers.hpp>
+#include <stemma/align/detail/join_fused.hpp>
+#include <stemma/align/detail/parameter_scores.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/parameter_shapes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+template <class Ops, class Lexicon>
+class aligner {
+public:
+    aligner(const Ops& ops, run_order order, const tree_index& modules,
+            const captured_operations& captured, const path_mapping& mapping,
+            const parameter_shapes& shapes, const Lexicon& lexicon)
+        : ops_(ops)
+        , modules_(modules)
+        , captured_(captured)
+        , nodes_(aligned_nodes_finder<Ops>(ops, order).find())
+        , items_(describe_items(captured, nodes_.types, lexicon, weights_))
+        , parameters_(ops, captured, mapping, shapes, weights_)
+        , item_of_(nodes_.size(), no_id)
+        , sure_(nodes_.size(), 0) {}
+
+    [[nodiscard]] alignment run() {
+        alignment result;
+        result.of.resize(num_vertices(ops_.graph()));
+        if (nodes_.size() == 0 || captured_.empty()) {
+            return result;
+        }
+        const auto chains = nodes_.by_chain();
+        left_out_.resize(captured_.size(), false);
+        bodies_.resize(nodes_.size());
+        for (id chain = 1; chain < chains.size(); ++chain) {
+            if (nodes_.owner_of[chain] != no_id) {
+                bodies_[nodes_.owner_of[chain]].push_back(chain);
+            }
+        }
+        align_chain(chains, 0, 0, captured_.size(), 0, result);
+        for (id item = 0; item < captured_.size(); ++item) {
+            if (items_.leaves[item] == trail::always && !left_out_[item]) {
+                ++result.expected;
+                result.found += made_head_[item] ? 1U : 0U;
+            }
+        }
+        fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
+        follow_readers(ops_, nodes_, result);
+        result.partial = nodes_.partial;
+        doubt(result, captured_.faults());
+        return result;
+    }
+
+private:
+    static constexpr std::size_t max_candidates = 64;
+    static constexpr std::size_t max_readers = 8;
+    static constexpr int max_depth = 6; // a body may be aligned twice at each level
+
+    /// Aligns a chain, and then the bodies of the owners in it, each with what the owner left out:
+    /// the branches of an If are alternatives, and a Loop ran its body any number of times.
+    void align_chain(const std::vector<std::vector<id>>& chains, id chain, id first, id last,
+                     int depth, alignment& result) {
+        const auto& nodes = chains[chain];
+        alignment_lattice lattice(nodes_, items_, weights_);
+        for (int pass = 0; pass < 3; ++pass) { // the first without data flow
+            lattice.run(
+                nodes, first, last,
+                [&](id n, id item, bool head) { return score(n, item, head, pass > 0); },
+                [&](id n, std::vector<id>& wanted) { add_readers(n, wanted); });
+            lattice.for_each_placement(
+                [&](id n, std::span<const placement> places) { note(n, places); });
+        }
+        length_.assign(captured_.size(), 0);
+        lattice.for_each_placement(
+            [&](id n, std::span<const placement> places) { decide(n, places, result); });
+        for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
+            hand_over(*n, result);
+        }
+        made_head_.resize(captured_.size(), false);
+        made_count_.resize(captured_.size(), 0);
+        for (auto n : nodes) {
+            result.placed += chain == 0 && !nodes_.owns[n] && is_judged(n) ? 1U : 0U;
+            const auto item = result.of[nodes_.vertex[n]].operation;
+            if (item != no_id) {
+                const bool again = made_head_[item];
+                made_head_[item] = made_head_[item] || fits(n, item) == correspondence::head;
+                if (chain == 0) {
+                    judge(n, item, again, result);
+                }
+            }
+        }
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            if (nodes_.owns[nodes[k]] && depth < max_depth) {
+                align_bodies(chains, nodes, k, first, last, depth + 1, result);
+            }
+        }
+    }
+
+    /// Exporters compute shapes and constants as they like.
+    [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
+
+    /// Counts what speaks for a placement and what does not.
+    void judge(id n, id item, bool again, alignment& result) {
+        const auto fit = fits(n, item);
+        // One operation makes only so much; what runs below it tells how much that may be.
+        const auto below = captured_.names_of(item).size();
+        const auto room = captured_[item].exact ? 6 + 2 * below : 64;
+        const bool surplus =
+            ++made_count_[item] > room || (again && fit == correspondence::head && below < 8);
+        result.explained += is_judged(n) && fit >= correspondence::part && !surplus ? 1U : 0U;
+        for (auto u : nodes_.producers[n]) {
+            if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
+                ++result.links;
+                result.flows += items_.flows(item_of_[u], item) ? 1U : 0U;
+            }
+        }
+        for (auto p : nodes_.parameters[n]) {
+            const auto fitting = parameters_.agrees(p, item);
+            result.reads += fitting ? 1U : 0U;
+            result.agreed += fitting.value_or(false) ? 1U : 0U;
+            if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
+                ++result.contradicted;
+                auto& made = result.of[nodes_.vertex[n]];
+                made.confidence = std::min(made.confidence, 0.5F);
+            }
+        }
+    }
+
+    /// One that fits its operation badly, but that of all its readers well, goes there; so does one
+    /// at the end of an operation that is longer than the next, where both are the same.
+    void hand_over(id n, alignment& result) {
+        auto& made = result.of[nodes_.vertex[n]];
+        if (made.operation == no_id || nodes_.of_shapes[n]) {
+            return;
+        }
+        aligned_operator first;
+        bool agreed = true;
+        for (auto r : nodes_.readers[n]) {
+            const auto& reader = result.of[nodes_.vertex[r]];
+            if (!nodes_.of_shapes[r]) {
+                agreed =
+                    agreed && (first.operation == no_id || first.operation == reader.operation);
+                first = reader;
+            }
+        }
+        if (!agreed || first.operation == no_id || first.operation == made.operation ||
+            fits(n, first.operation) < correspondence::part) {
+            return;
+        }
+        const bool uneven = items_.profile[made.operation] == items_.profile[first.operation] &&
+                            length_[made.operation] > length_[first.operation] + 1;
+        if (fits(n, made.operation) < correspondence::part ||
+            (uneven && nodes_.parameters[n].empty())) {
+            --length_[made.operation];
+            ++length_[first.operation];
+            made = first;
+            made.confidence = std::min(made.confidence, 0.9F);
+            item_of_[n] = first.operation;
+        }
+    }
+
+    void align_bodies(const std::vector<std::vector<id>>& chains, std::span<const id> nodes,
+                      std::size_t k, id first, id last, int depth, alignment& result) {
+        for (auto i = k; i-- > 0;) {
+            const auto inner = used_.find(nodes[i]);
+            const auto before = inner != used_.end() ? inner->second.second : item_of_[nodes[i]];
+            if (before != no_id) {
+                first = before;
+                break;
+            }
+        }
+        for (auto i = k + 1; i < nodes.size(); ++i) {
+            if (item_of_[nodes[i]] != no_id) {
+                last = item_of_[nodes[i]] + 1;
+                break;
+            }
+        }
+        last = std::max(first + 1, last);
+        for (auto item = first + 1; item + 1 < last; ++item) {
+            left_out_[item] = true;
+        }
+        auto ran = no_id; // the body that ran, starting first where there are several
+        std::pair<id, id> used{no_id, no_id};
+        for (auto chain : bodies_[nodes[k]]) {
+            align_chain(chains, chain, first, last, depth, result);
+            const auto here = used_by(chains[chain], result);
+            if (here.first != no_id && (used.first == no_id || here.first < used.first)) {
+                used = here;
+                ran = chain;
+            }
+        }
+        if (ran != no_id) {
+            used_[nodes[k]] = used;
+            for (auto chain : bodies_[nodes[k]]) {
+                if (chain != ran) {
+                    align_chain(chains, chain, used.first, used.second + 1, depth, result);
+                    doubt_branch(chains[chain], chains[ran], result);
+                }
+            }
+        }
+    }
+
+    /// Returns: the first and the last operation that explain operators of a body.
+    [[nodiscard]] std::pair<id, id> used_by(std::span<const id> body,
+                                            const alignment& result) const {
+        std::pair<id, id> used{no_id, no_id};
+        for (auto n : body) {
+            auto item = result.of[nodes_.vertex[n]].operation;
+            auto end = item;
+            if (nodes_.owns[n]) {
+                const auto inner = used_.find(n);
+                item = inner == used_.end() ? no_id : inner->second.first;
+                end = inner == used_.end() ? no_id : inner->second.second;
+            }
+            if (item != no_id) {
+                used.first = std::min(used.first, item);
+                used.second = used.second == no_id ? end : std::max(used.second, end);
+            }
+        }
+        return used;
+    }
+
+    /// A branch that did not run is known by the one that did: it is somewhere among its modules.
+    void doubt_branch(std::span<const id> branch, std::span<const id> ran,
+                      alignment& result) const {
+        auto common = no_id;
+        bool several = false;
+        for (auto n : ran) {
+            const auto module = result.of[nodes_.vertex[n]].module;
+            if (module != no_id) {
+                several = several || (common != no_id && common != module);
+                common = common == no_id ? module : modules_.lca(common, module);
+            }
+        }
+        for (auto n : branch) {
+            auto& made = result.of[nodes_.vertex[n]];
+            if (common != no_id && !nodes_.owns[n]) {
+                made.module = common;
+                made.call = no_id;
+                made.exact = made.exact && !several;
+                made.confidence = std::min(made.confidence, 0.6F);
+            }
+        }
+    }
+
+    [[nodiscard]] correspondence fits(id n, id item) const {
+        return items_.table[items_.profile[item]][nodes_.type[n]];
+    }
+
+    /// What is added to an operator that comes from an operation, and to one that comes from none.
+    [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
+        const auto read = nodes_.parameters[n];
+        double made = parameters_.of(read, item, head);
+        made = items_.is_fused[nodes_.type[n]] ? std::max(0.0, made) : made;
+        const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
+        if (!with_flow) {
+            return {made, lost};
+        }
+        for (auto u : nodes_.producers[n]) {
+            if (!nodes_.of_shapes[u] && item_of_[u] != no_id) {
+                made += items_.flows(item_of_[u], item) ? weights_.flow * sure_[u]
+                                                        : -weights_.against_flow * sure_[u];
+                made -= item_of_[u] == item ? weights_.leak * leaks(u, n) : 0;
+            }
+        }
+        if (!nodes_.of_shapes[n]) {
+            for (auto w : nodes_.readers[n]) {
+                if (item_of_[w] != no_id) {
+                    made +=
+                        (items_.flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
+                        sure_[w] / static_cast<double>(nodes_.readers[n].size());
+                }
+            }
+        }
+        return {made, lost};
+    }
+
+    /// Returns: how sure it is that another operation than its own reads an operator besides `n`:
+    /// then it is a result, and what reads it comes from elsewhere.
+    [[nodiscard]] double leaks(id u, id n) const {
+        double most = 0;
+        std::size_t seen = 0;
+        for (auto w : nodes_.readers[u]) {
+            if (w != n && !nodes_.of_shapes[w] && item_of_[w] != no_id &&
+                item_of_[w] != item_of_[u]) {
+                most = std::max(most, sure_[w]);
+            }
+            if (++seen == max_readers) {
+                break;
+            }
+        }
+        return most;
+    }
+
+    /// Operations that read a parameter of the operator by name are worth a look from anywhere.
+    void add_readers(id n, std::vector<id>& wanted) const {
+        for (auto p : nodes_.parameters[n]) {
+            std::size_t added = 0;
+            parameters_.for_each_reader(p, [&](id item) {
+                if (added++ < max_candidates) {
+                    wanted.push_back(item);
+                }
+            });
+        }
+    }
+
+    void note(id n, std::span<const placement> places) {
+        const auto best = std::max_element(
+            places.begin(), places.end(),
+            [](const placement& a, const placement& b) { return a.mass < b.mass; });
+        item_of_[n] = best == places.end() || nodes_.owns[n] ? no_id : best->item;
+        sure_[n] = best == places.end() ? 0 : static_cast<double>(best->mass);
+    }
+
+    /// Gives an operator to the module that most alignments give it to.
+    void decide(id n, std::span<const placement> places, alignment& result) {
+        if (nodes_.owns[n]) {
+            return; // its bodies tell
+        }
+        auto& made = result.of[nodes_.vertex[n]];
+        shares_.clear();
+        double lost = 0;
+        for (const auto& place : places) {
+            if (place.item == no_id) {
+                lost += static_cast<double>(place.mass);
+                continue;
+            }
+            const auto module = captured_[place.item].module;
+            auto share = std::find_if(shares_.begin(), shares_.end(),
+                                      [&](const auto& s) { return s.module == module; });
+            if (share == shares_.end()) {
+                shares_.push_back({module, place.item, 0, 0});
+                share = shares_.end() - 1;
+            }
+            share->mass += static_cast<double>(place.mass);
+            if (place.mass > share->best) {
+                share->best = place.mass;
+                share->item = place.item;
+            }
+        }
+        const auto best =
+            std::max_element(shares_.begin(), shares_.end(),
+                             [](const auto& a, const auto& b) { return a.mass < b.mass; });
+        if (best != shares_.end() && best->mass >= lost) {
+            ++length_[best->item];
+            const auto& operation = captured_[best->item];
+            const bool fitting = nodes_.of_shapes[n] || fits(n, best->item) >= correspondence::part;
+            const auto limit =
+                fitting ? (operation.exact ? 0.99 : 0.7) : (operation.exact ? 0.85 : 0.5);
+            made = {best->module, operation.call, best->item,
+                    static_cast<float>(std::min(best->mass, limit)), operation.exact};
+        }
+    }
+
+    struct module_share {
+        id module = no_id;
+        id item = no_id;
+        double mass = 0;
+        float best = 0;
+    };
+    const alignment_weights weights_{};
+    const Ops& ops_;
+    const tree_index& modules_;
+    const captured_operations& captured_;
+    aligned_nodes nodes_;
+    aligned_items items_;
+    parameter_scores parameters_;
+    std::vector<id> item_of_; // by node: as the last pass has it
+    std::vector<double> sure_;
+    std::vector<module_share> shares_;
+    std::vector<std::vector<id>> bodies_;  // by owner: the chains of its bodies
+    std::map<id, std::pair<id, id>> used_; // by owner: the operations of its bodies
+    std::vector<bool> left_out_;           // by operation: it ran in a body
+    std::vector<bool> made_head_;          // by operation
+    std::vector<std::size_t> made_count_;
+    std::vector<id> length_; // by operation: how many operators of the chain come from it
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_ALIGNER_HPP

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
+#define STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
+
+#include <stemma/align/alignment.hpp>
+#include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Gives what has no place and is constant to the module of all its readers.
+template <operator_view Ops>
+void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
+    constexpr float follow_confidence = 0.97F;
+    const auto& graph = ops.graph();
+    std::vector<operator_t<Ops>> order;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        order.push_back(*it);
+    }
+    std::vector<bool> aligned(order.size(), false);
+    for (id n = 0; n < nodes.size(); ++n) {
+        const auto v = nodes.vertex[n];
+        aligned[v] = !nodes.fixed[n] || result.of[v].module != no_id;
+    }
+    for (auto v = order.rbegin(); v != order.rend(); ++v) {
+        const auto i = index_of(graph, *v);
+        if (aligned[i]) {
+            continue;
+        }
+        aligned_operator made;
+        bool agreed = true;
+        for (auto [it, last] = out_edges(*v, graph); it != last && agreed; ++it) {
+            const auto& reader = result.of[index_of(graph, target(*it, graph))];
+            agreed =
+                reader.module != no_id && (made.module == no_id || (made.module == reader.module));
+            const auto confidence = made.module == no_id
+                                        ? reader.confidence
+                                        : std::min(made.confidence, reader.confidence);
+            const bool same_call = made.module == no_id || made.call == reader.call;
+            const bool exact = made.exact && reader.exact;
+            made = reader;
+            made.operation = no_id;
+            made.confidence = confidence;
+            made.exact = exact;
+            made.call = same_call ? reader.call : no_id;
+        }
+        if (agreed && made.module != no_id) {
+            made.confidence *= follow_confidence;
+            result.of[i] = made;
+        }
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
+#define STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
+
+#include <stemma/align/alignment.hpp>
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/align/detail/aligned_items.hpp>
+#include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/align/detail/parameter_scores.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Gives operators that a runtime made of several to the common ancestor of what they were made of:
+/// of the operations around the one they were found to come from, connected with it, that their
+/// type may be made of and that left no operator of their own; and of those that read their
+/// parameters.
+class fused_joiner {
+public:
+    /// Requires: all outlive it. Complexity: O(operators).
+    fused_joiner(const aligned_nodes& nodes, const aligned_items& items,
+                 const captured_operations& captured, const tree_index& modules,
+                 const parameter_scores& parameters, alignment& result)
+        : nodes_(nodes)
+        , items_(items)
+        , captured_(captured)
+        , modules_(modules)
+        , parameters_(parameters)
+        , result_(result)
+        , made_(captured.size(), false) {
+        for (id n = 0; n < nodes.size(); ++n) {
+            const auto item = result.of[nodes.vertex[n]].operation;
+            if (item != no_id &&
+                items.table[items.profile[item]][nodes.type[n]] == correspondence::head) {
+                made_[item] = true;
+            }
+        }
+    }
+
+    /// Complexity: O(fused operators) steps of bounded size.
+    void run() {
+        for (id n = 0; n < nodes_.size(); ++n) {
+            auto& found = result_.of[nodes_.vertex[n]];
+            if (found.operation == no_id || !items_.is_fused[nodes_.type[n]]) {
+                continue;
+            }
+            joined_.assign(1, found.operation);
+            join_neighbours(found.operation, nodes_.type[n]);
+            auto module = found.module;
+            for (auto item : joined_) {
+                module = modules_.lca(module, captured_[item].module);
+            }
+            for (auto p : nodes_.parameters[n]) {
+                parameters_.for_each_reader(
+                    p, [&](id item) { module = modules_.lca(module, captured_[item].module); });
+            }
+            found.call = module == found.module ? found.call : no_id;
+            found.module = module;
+        }
+    }
+
+private:
+    static constexpr id max_distance = 64;
+
+    void join_neighbours(id item, id type) {
+        const auto first = item > max_distance ? item - max_distance : 0;
+        const auto last = std::min<std::size_t>(captured_.size(), item + max_distance);
+        for (std::size_t before = 0; before != joined_.size();) { // once more while it grows
+            before = joined_.size();
+            for (auto i = item + 1; i < last; ++i) {
+                join(i, type);
+            }
+            for (auto i = item; i-- > first;) {
+                join(i, type);
+            }
+        }
+    }
+
+    void join(id item, id type) {
+        const auto is_connected = [&](id other) {
+            return items_.flows(item, other) || items_.flows(other, item);
+        };
+        if (!made_[item] && items_.fuses[items_.profile[item]][type] &&
+            std::any_of(joined_.begin(), joined_.end(), is_connected)) {
+            made_[item] = true;
+            joined_.push_back(item);
+        }
+    }
+
+    const aligned_nodes& nodes_;
+    const aligned_items& items_;
+    const captured_operations& captured_;
+    const tree_index& modules_;
+    const parameter_scores& parameters_;
+    alignment& result_;
+    std::vector<bool> made_; // by operation: it left an operator, or is part of one
+    std::vector<id> joined_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP

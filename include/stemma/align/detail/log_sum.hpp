@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
+#define STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stemma {
+
+/// Returns: the logarithm of the sum of two numbers given by theirs; minus infinity stands for 0.
+[[nodiscard]] inline double log_sum(double a, double b) {
+    const auto high = std::max(a, b);
+    const auto low = std::min(a, b);
+    return std::isinf(low) ? high : high + std::log1p(std::exp(low - high));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_DETAIL_LOG_SUM_HPP

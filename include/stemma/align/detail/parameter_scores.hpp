@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
+#define STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/align/detail/aligned_items.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/parameter_shapes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: whether two shapes are those of one tensor, perhaps transposed, or with extents of one
+/// more or less.
+[[nodiscard]] inline bool are_alike(std::span<const std::int64_t> a,
+                                    std::span<const std::int64_t> b) {
+    // As sums and products: the extents in any order, those of one left out.
+    const auto summary = [](std::span<const std::int64_t> shape) {
+        std::array<std::uint64_t, 4> of{0, 0, 0, 1};
+        for (auto extent : shape) {
+            const auto e = static_cast<std::uint64_t>(extent);
+            if (e != 1) {
+                of[0] += 1;
+                of[1] += e;
+                of[2] += e * e;
+                of[3] *= e;
+            }
+        }
+        return of;
+    };
+    return summary(a) == summary(b);
+}
+
+/// What one operator's parameters say of one operation.
+class parameter_scores {
+public:
+    template <parameter_readers Ops>
+    parameter_scores(const Ops& ops, const captured_operations& captured,
+                     const path_mapping& mapping, const parameter_shapes& shapes,
+                     const alignment_weights& weights)
+        : captured_(captured), shapes_(shapes), weights_(weights) {
+        known_.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < known_.size(); ++p) {
+            known_[p] = captured.parameter_names().find(mapping.apply(ops.parameter_name(p)));
+        }
+        items_.resize(captured.parameter_names().size());
+        for (id i = 0; i < captured.size(); ++i) {
+            for (const auto& read : captured.parameters_of(i)) {
+                items_[read.name].push_back(i);
+            }
+        }
+    }
+
+    /// Returns: whether the capture speaks of any parameter that the operator reads by its name.
+    [[nodiscard]] bool knows_any(std::span<const id> parameters) const {
+        return std::any_of(parameters.begin(), parameters.end(),
+                           [&](id p) { return known_[p] != no_id; });
+    }
+
+    /// Calls `f(item)` for all operations that read a parameter by its name.
+    template <class Function>
+    void for_each_reader(id parameter, Function f) const {
+        if (known_[parameter] != no_id) {
+            for (auto item : items_[known_[parameter]]) {
+                f(item);
+            }
+        }
+    }
+
+    /// Returns: whether an operation reads a parameter, by name or else by shape; nothing where
+    /// neither is known, or where the shape says little.
+    [[nodiscard]] std::optional<bool> agrees(id parameter, id item) const {
+        const auto read = captured_.parameters_of(item);
+        if (known_[parameter] != no_id) {
+            return std::any_of(read.begin(), read.end(),
+                               [&](const auto& r) { return r.name == known_[parameter]; });
+        }
+        const auto shape =
+            shapes_.knows(parameter) ? shapes_.of(parameter) : std::span<const std::int64_t>{};
+        if (std::count_if(shape.begin(), shape.end(), [](auto e) { return e != 1; }) < 2) {
+            return std::nullopt;
+        }
+        const auto elements = [](std::span<const std::int64_t> of) {
+            std::uint64_t product = 1;
+            for (auto e : of) {
+                product *= static_cast<std::uint64_t>(e);
+            }
+            return product;
+        };
+        const auto whole = elements(shape);
+        for (const auto& r : read) {
+            if (are_alike(r.shape, shape)) {
+                return true;
+            }
+        }
+        for (const auto& r : read) {
+            if (const auto part = elements(r.shape); part > 1 && whole % part == 0) {
+                return std::nullopt; // may be several as one
+            }
+        }
+        const auto sources = captured_.sources_of(item);
+        if (std::any_of(sources.begin(), sources.end(),
+                        [&](id source) { return !captured_[source].varies; })) {
+            return std::nullopt; // may have been computed while exporting
+        }
+        return false;
+    }
+
+    /// Whether the capture speaks of a parameter by its name.
+    [[nodiscard]] bool is_named(id parameter) const { return known_[parameter] != no_id; }
+
+    [[nodiscard]] double of(std::span<const id> parameters, id item, bool head) const {
+        const auto read = captured_.parameters_of(item);
+        double score = 0;
+        for (auto p : parameters) {
+            if (known_[p] != no_id) {
+                const auto found = std::any_of(read.begin(), read.end(),
+                                               [&](const auto& r) { return r.name == known_[p]; });
+                score += found ? weights_.known_parameter : -weights_.other_parameter;
+            } else if (shapes_.knows(p)) {
+                const auto shape = shapes_.of(p);
+                const auto found = std::any_of(read.begin(), read.end(), [&](const auto& r) {
+                    return are_alike(r.shape, shape);
+                });
+                const bool small =
+                    std::all_of(shape.begin(), shape.end(), [](auto e) { return e == 1; });
+                score += found          ? weights_.shaped_parameter
+                         : small        ? 0
+                         : read.empty() ? -weights_.unread_parameter
+                                        : -weights_.misshapen_parameter;
+            }
+        }
+        if (head && parameters.empty() && !read.empty()) {
+            score -= weights_.unread_parameter / 2;
+        }
+        return score;
+    }
+
+private:
+    const captured_operations& captured_;
+    const parameter_shapes& shapes_;
+    const alignment_weights& weights_;
+    std::vector<id> known_;              // by parameter of the graph: its name in the capture
+    std::vector<std::vector<id>> items_; // by name in the capture
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP

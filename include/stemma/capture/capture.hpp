@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_CAPTURE_HPP
+#define STEMMA_CAPTURE_CAPTURE_HPP
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/capture/captured_export.hpp>
+#include <stemma/capture/captured_fx.hpp>
+#include <stemma/capture/captured_trace.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
+/// what is there of a trace, an FX graph, TorchScript and the record of an export. Of what stemma
+/// itself writes, `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
+///
+/// One object takes all files of a capture; `tree` builds what they say. Unknown keys are ignored.
+class capture_reader {
+public:
+    /// Throws: `error`, `malformed` for what is no JSON or lacks what a module needs,
+    ///   `contradiction` for modules that do not make one tree.
+    /// Complexity: O(bytes); memory for one element at a time beyond what is kept.
+    void read(std::string_view bytes, std::string_view file) {
+        file_ = file;
+        stream_json(bytes, file, *this);
+    }
+
+    /// Takes the modules of a tree, as if they had been listed in `file`.
+    /// Throws: as above, `contradiction`. Complexity: O(bytes of all paths).
+    void read(const module_tree& modules, std::string_view file) {
+        file_ = file;
+        if (has_modules()) {
+            fail(error_code::contradiction, "there are two roots");
+        }
+        for (id m = 0; m < modules.size(); ++m) {
+            ++count_;
+            if (paths_.intern(modules.path(m)) != m) {
+                fail(error_code::contradiction, "'" + modules.path(m) + "' is listed twice");
+            }
+            if (m != 0) {
+                builder_.child(modules.index().parent(m), modules.attribute(m));
+            }
+            builder_.set_class(m, modules.class_name(m), modules.qualified_class(m));
+            if (modules.calls(m) != no_id) {
+                builder_.set_calls(m, modules.calls(m));
+            }
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                builder_.add_parameter(m, modules.parameter(m, i));
+            }
+            for (std::size_t i = 0; i < modules.buffer_count(m); ++i) {
+                builder_.add_buffer(m, modules.buffer(m, i));
+            }
+        }
+        for (const auto& alias : modules.aliases()) {
+            builder_.add_alias(alias.path, alias.module);
+        }
+        for (const auto& group : modules.shared_parameters()) {
+            builder_.add_shared_parameters(group);
+        }
+    }
+
+    /// Whether any module was read, so that `tree` says more than that there is a root.
+    [[nodiscard]] bool has_modules() const noexcept { return paths_.size() > 0; }
+
+    /// Returns: the tree of all modules that were read.
+    /// Throws: as `read`, when aliases or shared parameters name modules that are not there.
+    /// Complexity: O(modules + tensors).
+    [[nodiscard]] module_tree tree() {
+        for (auto& [alias, canonical, file] : aliases_) {
+            const auto module = paths_.find(canonical);
+            if (module == no_id) {
+                STEMMA_THROW(error(error_code::contradiction, file, "alias '" + alias + "'",
+                                   "its module '" + canonical + "' is not listed"));
+            }
+            builder_.add_alias(alias, module);
+        }
+        aliases_.clear();
+        return builder_.build();
+    }
+
+    /// Whether anything but modules was read.
+    [[nodiscard]] bool has_operations() const noexcept {
+        return !trace_.empty() || !fx_.empty() || !torchscript_.empty() || !export_.empty();
+    }
+
+    /// Returns: the operations of the trace, of the FX graphs and of TorchScript, with modules of
+    /// the tree; to be asked for once.
+    [[nodiscard]] captured_operations trace(const module_tree& modules) {
+        return trace_.finish(modules);
+    }
+
+    /// As `trace`: one for each FX graph.
+    [[nodiscard]] std::vector<captured_operations> fx(const module_tree& modules) {
+        return fx_.finish(modules);
+    }
+
+    /// As `trace`, of TorchScript.
+    [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
+        return torchscript_.finish(modules);
+    }
+
+    /// Returns: what was recorded during the export.
+    [[nodiscard]] const captured_export& exported() const noexcept { return export_; }
+
+    /// For `stream_json`.
+    [[nodiscard]] bool wants(const std::string& path) {
+        part_ = part_of(path);
+        return part_ != part::none;
+    }
+
+    /// For `stream_json`, of the array that `wants` was asked for. Throws: as `read`.
+    void element(const std::string&, json_part item) {
+        switch (part_) {
+        case part::module:
+            return item.is_array() ? read_compact_module(item) : read_module(item);
+        case part::alias:
+            aliases_.push_back(
+                {std::string(text(item, "alias")), std::string(text(item, "canonical")), file_});
+            return;
+        case part::shared:
+            if (item.is_array()) {
+                builder_.add_shared_parameters(strings(item));
+            }
+            return;
+        case part::event:
+            return trace_.read_event(item, file_);
+        case part::unhooked:
+            return trace_.read_unhooked(item, file_);
+        case part::fx_node:
+            // Those of a sidecar say where operators are, and not what PyTorch did.
+            return item["op_type"] && !item["op"] ? void() : fx_.read_node(item, file_);
+        case part::operation:
+            return torchscript_.read_operation(item, file_);
+        case part::exported_node:
+            return export_.read_node(item, file_);
+        case part::none:
+            return;
+        }
+    }
+
+    /// For `stream_json`; no scalar means anything.
+    void scalar(const std::string&, json_part) {}
+
+private:
+    enum class part {
+        none,
+        module,
+        alias,
+        shared,
+        event,
+        unhooked,
+        fx_node,
+        operation,
+        exported_node
+    };
+
+    /// Parts in files of their own have no name around them.
+    [[nodiscard]] static part part_of(std::string_view path) {
+        return path == "modules"                                ? part::module
+               : path == "aliases"                              ? part::alias
+               : path == "shared_parameters"                    ? part::shared
+               : path == "events" || path == "trace.events"     ? part::event
+               : path == "unhooked" || path == "trace.unhooked" ? part::unhooked
+               : path == "nodes" || path == "fx.nodes"          ? part::fx_node
+               : path == "torchscript.operations"               ? part::operation
+               : path == "export.nodes"                         ? part::exported_node
+                                                                : part::none;
+    }
+
+    struct alias_record {
+        std::string alias;
+        std::string canonical;
+        std::string file;
+    };
+
+    [[noreturn]] void fail(error_code code, std::string_view reason) const {
+        STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
+    }
+
+    [[nodiscard]] std::string_view text(json_part object, std::string_view key) const {
+        const auto found = object[key];
+        if (!found.is_text()) {
+            fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
+        }
+        return found.text();
+    }
+
+    [[nodiscard]] std::vector<std::string> strings(json_part array) const {
+        if (!array.is_texts()) {
+            fail(error_code::malformed, "a list of names holds something else");
+        }
+        return array.texts();
+    }
+
+    // The root comes first, so that a path has the number of its module in the builder.
+    id add_module(std::string_view path) {
+        ++count_;
+        const auto next = static_cast<id>(paths_.size());
+        if (path.empty()) {
+            if (next != 0) {
+                fail(error_code::contradiction, "there are two roots");
+            }
+            return paths_.intern(path);
+        }
+        if (has_empty_part(path)) {
+            fail(error_code::contradiction, "'" + std::string(path) + "' has an empty part");
+        }
+        const auto dot = path.rfind('.');
+        const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);
+        // Children of one module mostly follow each other.
+        if (parent_ == no_id || parent_path != paths_[parent_]) {
+            parent_ = paths_.find(parent_path);
+        }
+        if (parent_ == no_id) {
+            fail(error_code::contradiction,
+                 "the parent of '" + std::string(path) + "' is not listed before it");
+        }
+        if (paths_.intern(path) != next) {
+            fail(error_code::contradiction, "'" + std::string(path) + "' is listed twice");
+        }
+        return builder_.child(parent_, path.substr(dot == path.npos ? 0 : dot + 1));
+    }
+
+    void read_module(json_part module) {
+        const bool is_own = !module["name"] && module["path"].is_text(); // of a sidecar
+        const auto path = text(module, is_own ? "path" : "name");
+        const auto m = add_module(path);
+        if (const auto parent = module["parent"]) {
+            check_parent(path, parent);
+        }
+        builder_.set_class(m, optional_text(module, is_own ? "class" : "class_name"),
+                           optional_text(module, "qualified_class"));
+        if (const auto calls = module["calls"]; calls.is_number<id>()) {
+            builder_.set_calls(m, calls.number<id>());
+        }
+        read_tensors(module[is_own ? "parameters" : "own_parameters"], m, false);
+        read_tensors(module[is_own ? "buffers" : "own_buffers"], m, true);
+        if (const auto aliases = module["aliases"]; aliases.is_array()) {
+            for (auto& alias : strings(aliases)) {
+                aliases_.push_back({std::move(alias), std::string(path), file_});
+            }
+        }
+    }
+
+    void check_parent(std::string_view path, json_part parent) const {
+        const auto dot = path.rfind('.');
+        const auto expected = path.substr(0, dot == path.npos ? 0 : dot);
+        const bool agrees = path.empty() ? parent.is_null() : parent == expected;
+        if (!agrees) {
+            fail(error_code::contradiction,
+                 "'" + std::string(path) + "' names another parent than its path");
+        }
+    }
+
+    [[nodiscard]] std::string_view optional_text(json_part object, std::string_view key) const {
+        const auto found = object[key];
+        return !found || found.is_null() ? std::string_view() : text(object, key);
+    }
+
+    void read_tensors(json_part list, id m, bool buffers) {
+        if (!list.is_array()) {
+            return;
+        }
+        for (const auto tensor : list) {
+            const auto name = text(tensor, "name");
+            const auto dtype = optional_text(tensor, "dtype");
+            const auto listed = tensor["shape"];
+            read_shape(listed);
+            const auto trainable = tensor["trainable"];
+            const tensor_info info{name, dtype, shape_,
+                                   trainable.is_boolean() && trainable.boolean()};
+            buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
+        }
+    }
+
+    /// What there is none of is a scalar.
+    void read_shape(json_part extents) {
+        shape_.clear();
+        if (!extents || extents.is_null()) {
+            return;
+        }
+        if (!extents.is_array()) {
+            fail(error_code::malformed, "a shape is no list");
+        }
+        for (const auto extent : extents) {
+            if (!extent.is_number<std::int64_t>()) {
+                fail(error_code::malformed, "an extent of a shape is no number");
+            }
+            shape_.push_back(extent.number<std::int64_t>());
+        }
+    }
+
+    /// [name, class, qualified class, [[parameter, shape], ...]]
+    void read_compact_module(json_part module) {
+        const auto path = module[0];
+        const auto class_name = module[1];
+        const auto qualified = module[2];
+        if (!path.is_text() || !class_name.is_text() || !qualified.is_text()) {
+            fail(error_code::malformed, "is not [name, class, qualified class, parameters]");
+        }
+        const auto m = add_module(path.text());
+        builder_.set_class(m, class_name.text(), qualified.text());
+        if (!module[3].is_array()) {
+            return;
+        }
+        for (const auto tensor : module[3]) {
+            if (!tensor[0].is_text() || !tensor[1].is_array()) {
+                fail(error_code::malformed, "a parameter is not [name, shape]");
+            }
+            read_shape(tensor[1]);
+            builder_.add_parameter(m, {tensor[0].text(), "float32", shape_, true});
+        }
+    }
+
+    module_tree_builder builder_;
+    captured_trace trace_;
+    captured_fx fx_;
+    captured_trace torchscript_;
+    captured_export export_;
+    string_pool paths_;               // of the modules, numbered as in the builder
+    id parent_ = no_id;               // of the module that was read last
+    std::vector<std::int64_t> shape_; // that was read last
+    part part_ = part::none;          // that is being read
+    std::vector<alias_record> aliases_;
+    std::string file_;
+    std::size_t count_ = 0;
+};
+
+/// For `read_captures`, where no file holds modules in a form of its own.
+struct no_other_modules {
+    /// Returns: nothing.
+    [[nodiscard]] std::optional<module_tree> operator()(std::string_view, std::string_view) const {
+        return std::nullopt;
+    }
+};
+
+/// Reads captures of one model from files. `find_modules(bytes, path)` may know what is in one that
+/// is no JSON, and return the tree.
+/// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
+/// Complexity: O(bytes).
+template <class FindModules = no_other_modules>
+[[nodiscard]] capture_reader read_captures(std::span<const std::string> paths,
+                                           FindModules find_modules = {}) {
+    capture_reader reader;
+    for (const auto& path : paths) {
+        const mapped_file file(path);
+        if (const std::optional<module_tree> modules = find_modules(file.bytes(), path)) {
+            reader.read(*modules, path);
+        } else {
+            reader.read(file.bytes(), path);
+        }
+    }
+    if (!reader.has_modules()) {
+        STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",
+                           "holds no modules"));
+    }
+    return reader;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_CAPTURE_HPP

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP
+#define STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP
+
+#include <stemma/align/align.hpp>
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/capture/capture.hpp>
+#include <stemma/capture/capture_source.hpp>
+#include <stemma/capture/captured_export.hpp>
+#include <stemma/capture/detail/captured_json.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/parameter_shapes.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: the shapes of the initializers that the operators read.
+/// Complexity: O(fields of initializers); data is not touched.
+[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
+                                                            const onnx_operators<wire_model>& ops) {
+    std::vector<id> tensor_of(model.value_count(), no_id);
+    for (id t = 0; t < model.tensors().size(); ++t) {
+        if (model.tensors()[t].value != no_id) {
+            tensor_of[model.tensors()[t].value] = t;
+        }
+    }
+    parameter_shapes shapes;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        auto value = ops.parameter_value(p);
+        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
+            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
+        }
+        const auto tensor = tensor_of[value];
+        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
+                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
+    }
+    return shapes;
+}
+
+/// Finds what a capture claims about the nodes of a model.
+class captured_claims {
+public:
+    /// Requires: all outlive it.
+    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                    const module_tree& modules, const path_mapping& mapping)
+        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
+
+    /// Aligns all operations of a capture whose source is used; see `align_operations`.
+    /// Complexity: that of each alignment.
+    template <class Uses>
+    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
+        if (uses(provenance::torchscript)) {
+            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
+        }
+        if (uses(provenance::trace)) {
+            align_operations(capture.trace(modules_), provenance::trace, open);
+        }
+        if (uses(provenance::fx)) {
+            for (const auto& graph : capture.fx(modules_)) {
+                align_operations(graph, provenance::fx, open);
+            }
+        }
+    }
+
+    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
+    /// known of them.
+    /// Complexity: that of `align`.
+    void align_operations(const captured_operations& captured, provenance source,
+                          const std::vector<bool>& open) {
+        if (captured.empty()) {
+            return;
+        }
+        if (!shapes_known_) {
+            shapes_ = find_parameter_shapes(model_, ops_);
+            shapes_known_ = true;
+        }
+        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : found.doubts) {
+            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
+        }
+        if (!found.is_plausible()) {
+            return;
+        }
+        claim_table table{source, std::vector<claim>(model_.node_count())};
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found.of[node];
+            if (open[node] && made.module != no_id && made.confidence > 0) {
+                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
+                                  made.exact};
+            }
+        }
+        for (auto& known : found_.claims) {
+            if (known.source == source) { // another graph of the same kind
+                settle(known, table);
+                join(known, table);
+                return;
+            }
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Looks up the nodes that an export recorded.
+    /// Complexity: O((nodes + recorded nodes) log nodes).
+    void look_up(const captured_export& exported) {
+        if (exported.empty()) {
+            return;
+        }
+        std::map<std::string, id, std::less<>> graphs;
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            graphs.emplace(model_.graph_path(g), g);
+        }
+        std::map<std::pair<id, id>, id> places;
+        for (id node = 0; node < model_.node_count(); ++node) {
+            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
+        }
+        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
+        std::size_t strangers = 0;
+        for (const auto& made : exported.nodes()) {
+            const auto g = graphs.find(made.graph);
+            const auto place =
+                g == graphs.end() ? places.end() : places.find({g->second, made.index});
+            const auto module = find_path(modules_, made.module);
+            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
+                module == no_id) {
+                ++strangers;
+                continue;
+            }
+            table.of[place->second] = {module, no_id, 1, provenance::exported};
+        }
+        if (strangers > 0) {
+            found_.notes.push_back(
+                "export: " + std::to_string(strangers) + " of " +
+                std::to_string(exported.nodes().size()) +
+                " nodes are not in this file; it is the record of another export");
+            return;
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Returns: all that was found, once. Complexity: O(nodes).
+    [[nodiscard]] captured_evidence finish() {
+        claim_table* trace = nullptr;
+        claim_table* fx = nullptr;
+        for (auto& table : found_.claims) {
+            trace = table.source == provenance::trace ? &table : trace;
+            fx = table.source == provenance::fx ? &table : fx;
+        }
+        if (trace != nullptr && fx != nullptr) {
+            settle(*trace, *fx);
+        }
+        return std::move(found_);
+    }
+
+private:
+    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
+    /// for the other; and where the first one's word is worth much less, it is not heard.
+    void settle(claim_table& first_table, claim_table& second_table) const {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            auto& a = first_table.of[node];
+            auto& b = second_table.of[node];
+            if (a.module == no_id || b.module == no_id || a.module == b.module ||
+                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
+                continue;
+            }
+            const auto first = a.confidence * (1 - b.confidence);
+            const auto second = b.confidence * (1 - a.confidence);
+            const auto sum = first + second;
+            a.confidence = in_percent(sum > 0 ? first / sum : 0);
+            b.confidence = in_percent(sum > 0 ? second / sum : 0);
+            if (b.confidence > a.confidence + 0.5F) {
+                a = {};
+            }
+        }
+    }
+
+    /// Adds the claims that are surer, or new.
+    static void join(claim_table& into, const claim_table& from) {
+        for (std::size_t node = 0; node < into.of.size(); ++node) {
+            const auto& made = from.of[node];
+            auto& known = into.of[node];
+            known = known.module == no_id ||
+                            (made.module != no_id && made.confidence > known.confidence)
+                        ? made
+                        : known;
+        }
+    }
+
+    const wire_model& model_;
+    const onnx_operators<wire_model>& ops_;
+    const module_tree& modules_;
+    const path_mapping& mapping_;
+    parameter_shapes shapes_;
+    bool shapes_known_ = false;
+    captured_evidence found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
+#define STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// One object of a capture, and what to say when it is not as it should be.
+class captured_json {
+public:
+    /// Throws: `error` of `error_code::malformed` when the part is no object.
+    captured_json(json_part object, std::string_view file, std::string_view what,
+                  std::size_t number)
+        : object_(object), file_(file), what_(what), number_(number) {
+        if (!object_.is_object()) {
+            fail("is no object");
+        }
+    }
+
+    /// Whether the object has a key, be it null.
+    [[nodiscard]] bool has(std::string_view key) const { return bool(object_[key]); }
+
+    /// Whether the object has a text under a key.
+    [[nodiscard]] bool is_text(std::string_view key) const { return object_[key].is_text(); }
+
+    /// Throws: when it is missing or no text.
+    [[nodiscard]] std::string text(std::string_view key) const {
+        const auto found = object_[key];
+        if (!found.is_text()) {
+            fail("lacks the text '" + std::string(key) + "'");
+        }
+        return std::string(found.text());
+    }
+
+    /// Returns: `no_id` when it is missing, null or out of range.
+    [[nodiscard]] id number(std::string_view key) const {
+        const auto found = object_[key];
+        return found.is_number<id>() ? found.number<id>() : no_id;
+    }
+
+    /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    /// Complexity: O(length of the list).
+    [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
+        const auto found = object_[key];
+        if (!found || found.is_null()) {
+            return {};
+        }
+        if (!found.is_array()) {
+            fail("has something else than a list as '" + std::string(key) + "'");
+        }
+        if (!found.is_texts()) {
+            fail("has something else than texts in '" + std::string(key) + "'");
+        }
+        return found.texts();
+    }
+
+    /// Returns: the shapes in a list, that of what has none being empty.
+    /// Complexity: O(length of the list).
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
+        std::vector<std::vector<std::int64_t>> result;
+        const auto found = object_[key];
+        if (found.is_array()) {
+            for (const auto shape : found) {
+                result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
+            }
+        }
+        return result;
+    }
+
+    /// Throws: always, `error` of `error_code::malformed` that names file, part and number.
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_,
+                           std::string(what_) + " " + std::to_string(number_), reason));
+    }
+
+private:
+    /// What is no number is -1.
+    [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
+        std::vector<std::int64_t> result;
+        for (const auto extent : shape) {
+            const bool known = extent.is_number<std::int64_t>();
+            result.push_back(known ? extent.number<std::int64_t>() : -1);
+        }
+        return result;
+    }
+
+    json_part object_;
+    std::string_view file_;
+    std::string_view what_;
+    std::size_t number_;
+};
+
+/// Returns: the module at a path or under an alias, or `no_id`.
+/// Complexity: O(length) expected, and O(aliases) where no path leads there.
+[[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
+    id m = 0;
+    auto rest = path;
+    while (!rest.empty() && m != no_id) {
+        const auto dot = rest.find('.');
+        m = modules.child(m, rest.substr(0, dot));
+        rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
+    }
+    if (m == no_id) {
+        for (const auto& alias : modules.aliases()) {
+            if (alias.path == path) {
+                return alias.module;
+            }
+        }
+    }
+    return m;
+}
+
+/// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+/// Complexity: as `find_path`, and O(parameters of the module).
+[[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
+                                                               std::string_view path) {
+    const auto dot = path.rfind('.');
+    const auto owner =
+        find_path(modules, dot == path.npos ? std::string_view{} : path.substr(0, dot));
+    const auto last = dot == path.npos ? path : path.substr(dot + 1);
+    if (owner != no_id) {
+        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+            if (const auto found = modules.parameter(owner, i); found.name == last) {
+                return found;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// The modules of the paths that a part of a capture names.
+class captured_paths {
+public:
+    /// What leads nowhere becomes a fault of `made`.
+    /// Complexity: for each path as `find_path`, for each of its ends that leads nowhere.
+    captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
+                   std::string_view part) {
+        std::size_t lost = 0;
+        std::string example;
+        for (id p = 0; p < paths.size(); ++p) {
+            std::string_view path = paths[p];
+            auto m = find_path(modules, path);
+            exact_.push_back(m != no_id);
+            if (m == no_id) {
+                example = lost++ == 0 ? std::string(path) : example;
+                while (m == no_id) {
+                    const auto dot = path.rfind('.');
+                    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
+                    m = find_path(modules, path);
+                }
+            }
+            modules_.push_back(m);
+        }
+        if (lost > 0) {
+            made.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
+                           " modules in the " + std::string(part) +
+                           " are not in the tree, such as '" + example + "'");
+        }
+    }
+
+    /// Returns: the module of a path, or the nearest above it; then `exact` becomes false.
+    [[nodiscard]] id module_of(id path, bool& exact) const {
+        exact = exact && exact_[path];
+        return modules_[path];
+    }
+
+private:
+    std::vector<id> modules_;
+    std::vector<bool> exact_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECK_CHECK_MODEL_HPP
+#define STEMMA_CHECK_CHECK_MODEL_HPP
+
+#include <stemma/check/check_data.hpp>
+#include <stemma/check/check_structure.hpp>
+#include <stemma/check/check_tags.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/diagnostics.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What of a model is checked besides its structure and its tags.
+struct check_options {
+    bool data = true;                      ///< whether the data of weights are where they should be
+    const module_tree* expected = nullptr; ///< the tree that a tagged file should have; null: any
+    const onnx_policy_registry* known =
+        nullptr; ///< what names in a record mean; null: the library's
+};
+
+/// Checks structure, places of data and tags of a model, and calls `report(finding)` for all that
+/// is wrong. Tags that cannot be read at all are one finding, `tags.damaged`.
+/// Complexity: that of `check_structure`, `check_data` and `check_tags`.
+template <class Report>
+void check_model(const wire_model& model, Report report, const check_options& options = {}) {
+    check_structure(model, std::ref(report));
+    if (options.data) {
+        check_data(model, std::ref(report));
+    }
+    check_tags(model, std::ref(report),
+               options.known != nullptr ? *options.known : onnx_policy_registry{});
+    if (options.expected != nullptr) {
+        check_tree(model, *options.expected, std::ref(report));
+    }
+}
+
+/// Returns: what is wrong with a model, as a policy judges it. Complexity: as above.
+template <diagnostics_policy Policy = as_found>
+[[nodiscard]] std::vector<finding> find_problems(const wire_model& model,
+                                                 const check_options& options = {},
+                                                 const Policy& policy = {}) {
+    std::vector<finding> found;
+    check_model(model, judged(policy, [&](finding one) { found.push_back(std::move(one)); }),
+                options);
+    return found;
+}
+
+/// Returns: how many findings matter so much. Complexity: O(findings).
+[[nodiscard]] inline std::size_t count_of(std::span<const finding> found, severity level) {
+    return static_cast<std::size_t>(std::count_if(
+        found.begin(), found.end(), [&](const finding& one) { return one.level == level; }));
+}
+
+/// Writes findings about a model that is called `name` (`stemma.validate/1`). Complexity:
+/// O(length).
+template <text_sink Sink>
+void write_findings(Sink& sink, std::span<const finding> found, const onnx_model& model,
+                    std::string_view name) {
+    json_writer json(sink);
+    const auto errors = count_of(found, severity::error);
+    json.begin_object();
+    json.member("schema", "stemma.validate/1");
+    json.member("model", name);
+    json.member("valid", errors == 0);
+    json.member("errors", errors);
+    json.member("warnings", count_of(found, severity::warning));
+    json.key("findings");
+    json.begin_array();
+    for (const auto& one : found) {
+        json.begin_object(true);
+        json.member("code", one.code);
+        json.member("severity", to_string(one.level));
+        json.member("place", one.place);
+        json.key("node");
+        one.node == no_id ? json.null() : json.value(position_text(model, one.node));
+        json.member("text", one.text);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CHECK_CHECK_MODEL_HPP

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECK_CHECK_STRUCTURE_HPP
+#define STEMMA_CHECK_CHECK_STRUCTURE_HPP
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Checks the rules that every ONNX model keeps, whatever its version.
+template <class Report>
+class structure_checker {
+public:
+    structure_checker(const wire_model& model, Report& report) : model_(model), report_(report) {}
+
+    void check() {
+        check_opsets();
+        check_definitions();
+        check_order();
+        check_functions();
+    }
+
+private:
+    using at_function = onnx_fields::function;
+    using domains = std::set<std::string_view>;
+
+    void tell(const char* code, std::string place, std::string text,
+              severity level = severity::error, id node = no_id) {
+        report_(finding{code, node, std::move(text), level, std::move(place)});
+    }
+
+    void tell_node(const char* code, id node, std::string text) {
+        tell(code, place_of(model_, node), std::move(text), severity::error, node);
+    }
+
+    void take_import(std::string_view domain, const std::string& place, domains& imports) {
+        if (!imports.insert(plain_domain(domain)).second) {
+            tell("opset.repeated", place,
+                 "imports the operators of domain '" + std::string(domain) + "' more than once");
+        }
+    }
+
+    void check_opsets() {
+        if (model_.ir_version() <= 0) {
+            tell("model.ir_version", "model", "has no ir_version");
+        }
+        domains of_model;
+        for (const auto& import : model_.opset_imports()) {
+            take_import(import.domain, "model", of_model);
+            if (import.version <= 0) {
+                tell("opset.version", "model",
+                     "imports domain '" + std::string(import.domain) + "' without a version");
+            }
+        }
+        if (of_model.empty()) {
+            tell("opset.none", "model", "has no opset imports");
+            return;
+        }
+        const auto of_functions = read_function_imports();
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto function = function_around(node);
+            const auto& imports = function == no_id ? of_model : of_functions[function];
+            if (model_.op_type(node).empty()) {
+                tell_node("node.no_operator", node, "has no operator type");
+            } else if (imports.count(model_.domain(node)) == 0) {
+                tell_node("opset.missing", node,
+                          "domain '" + std::string(model_.domain(node)) + "' of " +
+                              std::string(model_.op_type(node)) + " is not imported");
+            }
+        }
+    }
+
+    [[nodiscard]] id function_around(id node) const {
+        auto g = model_.graph_of(node);
+        while (model_.graph(g).kind == graph_kind::body) {
+            g = model_.graph_of(model_.graph(g).owner);
+        }
+        return model_.graph(g).kind == graph_kind::function ? model_.graph(g).function : no_id;
+    }
+
+    /// Returns: by function what it imports.
+    [[nodiscard]] std::vector<domains> read_function_imports() {
+        std::vector<domains> result(model_.functions().size());
+        std::size_t next = 0;
+        auto fields = model_.reader();
+        for (wire_field field; next < result.size() && fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::model::functions)) {
+                continue;
+            }
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at_function::opset_import)) {
+                    std::string_view domain;
+                    auto inner = parts.inner(part);
+                    for (wire_field each; inner.next(each);) {
+                        domain =
+                            each.is_bytes(onnx_fields::opset::domain) ? inner.text(each) : domain;
+                    }
+                    take_import(domain, function_text(static_cast<id>(next)), result[next]);
+                }
+            }
+            ++next;
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::string function_text(id f) const {
+        return "function '" + model_.graph_path(model_.functions()[f].graph).substr(1) + "'";
+    }
+
+    [[nodiscard]] std::string value_text(id value) const {
+        auto text = "value '" + std::string(model_.value_name(value)) + "'";
+        if (const auto graph = model_.graph_path(model_.graph_of_value(value)); !graph.empty()) {
+            text.append(" of ").append(graph);
+        }
+        return text;
+    }
+
+    void check_definitions() {
+        for (auto value : model_.redefined()) {
+            tell("value.redefined", value_text(value),
+                 "is defined more than once: by " + definers_text(model_, value), severity::error,
+                 model_.producer(value));
+        }
+        for (id value = 0; value < model_.value_count(); ++value) {
+            if (model_.kind(value) == value_kind::undefined) {
+                tell("value.undefined", value_text(value), "is read, but nothing makes it");
+            }
+        }
+        if (model_.graph(0).outputs.empty()) {
+            tell("graph.no_output", "model", "has no outputs", severity::warning);
+        }
+        check_shadowing();
+    }
+
+    /// A name of a body must not be one of a graph around it.
+    void check_shadowing() {
+        std::vector<bool> is_around(model_.graph_count(), false);
+        bool any = false;
+        for (id g = 1; g < model_.graph_count(); ++g) {
+            if (model_.graph(g).kind == graph_kind::body) {
+                is_around[model_.graph_of(model_.graph(g).owner)] = true;
+                any = true;
+            }
+        }
+        if (!any) {
+            return;
+        }
+        const auto hash = [](const std::pair<id, std::string_view>& key) {
+            return static_cast<std::size_t>(hash_bytes(key.second, key.first));
+        };
+        std::unordered_set<std::pair<id, std::string_view>, decltype(hash)> known(16, hash);
+        const auto counts = [&](id value) {
+            return model_.kind(value) != value_kind::undefined && !model_.value_name(value).empty();
+        };
+        for (id value = 0; value < model_.value_count(); ++value) {
+            if (is_around[model_.graph_of_value(value)] && counts(value)) {
+                known.emplace(model_.graph_of_value(value), model_.value_name(value));
+            }
+        }
+        for (id value = 0; value < model_.value_count(); ++value) {
+            auto g = model_.graph_of_value(value);
+            while (counts(value) && model_.graph(g).kind == graph_kind::body) {
+                g = model_.graph_of(model_.graph(g).owner);
+                if (known.count({g, model_.value_name(value)}) > 0) {
+                    tell("value.shadowed", value_text(value),
+                         "has the name of a value of a graph around it", severity::error,
+                         model_.producer(value));
+                    break;
+                }
+            }
+        }
+    }
+
+    void check_order() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            for (auto value : model_.inputs(node)) {
+                const auto producer = value == no_id ? no_id : model_.producer(value);
+                if (producer == no_id) {
+                    continue;
+                }
+                const auto reader = enclosing_node(model_, model_.graph_of(producer), node);
+                if (reader != no_id && model_.position(producer) >= model_.position(reader)) {
+                    tell_node("node.unsorted", node,
+                              "reads " + value_text(value) +
+                                  (producer == reader ? ", which it makes itself"
+                                                      : ", which a later node makes"));
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Functions must not call each other in a circle.
+    void check_functions() {
+        const auto count = static_cast<id>(model_.functions().size());
+        std::vector<std::pair<id, id>> calls; // caller, callee
+        for (id node = 0; count > 0 && node < model_.node_count(); ++node) {
+            if (const auto caller = function_around(node);
+                caller != no_id && model_.callee(node) != no_id) {
+                calls.emplace_back(caller, model_.callee(node));
+            }
+        }
+        std::sort(calls.begin(), calls.end());
+        calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+        std::vector<id> callers(count, 0); // of each, those that are not done
+        for (const auto& [caller, callee] : calls) {
+            ++callers[callee];
+        }
+        std::vector<id> done;
+        for (id f = 0; f < count; ++f) {
+            if (callers[f] == 0) {
+                done.push_back(f);
+            }
+        }
+        for (std::size_t i = 0; i < done.size(); ++i) {
+            auto call = std::lower_bound(calls.begin(), calls.end(), std::pair(done[i], id{0}));
+            for (; call != calls.end() && call->first == done[i]; ++call) {
+                if (--callers[call->second] == 0) {
+                    done.push_back(call->second);
+                }
+            }
+        }
+        if (done.size() < count) {
+            const auto left = std::ranges::find_if(callers, [](id number) { return number > 0; });
+            tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
+                 "is called in a circle of functions");
+        }
+    }
+
+    const wire_model& model_;
+    Report& report_;
+};
+
+} // namespace detail
+
+/// Calls `report(finding)` for every rule of ONNX that the structure of a model breaks:
+/// definitions, order of nodes, names of bodies, opset imports, calls of functions. Works for any
+/// version.
+///
+/// Complexity: O((nodes + values) * depth of bodies) expected, and sorting the calls of functions.
+template <class Report>
+void check_structure(const wire_model& model, Report report) {
+    detail::structure_checker<Report>(model, report).check();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CHECK_CHECK_STRUCTURE_HPP

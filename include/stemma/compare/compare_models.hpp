@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_COMPARE_MODELS_HPP
+#define STEMMA_COMPARE_COMPARE_MODELS_HPP
+
+#include <stemma/compare/compare_initializers.hpp>
+#include <stemma/compare/compare_structure.hpp>
+#include <stemma/compare/compare_tags.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What of two models is compared.
+struct compared_parts {
+    bool structure = true;    ///< graphs, operators and attributes
+    bool initializers = true; ///< names, types, shapes and data
+    bool tags = true;         ///< primary tags
+};
+
+/// What two models have in common and what not.
+struct model_comparison {
+    compared_parts parts;                             ///< what was compared; the rest is empty
+    std::optional<structure_difference> structure;    ///< the first one, if there is any
+    std::size_t renamed_nodes = 0;                    ///< in graphs that are equal
+    std::size_t same_initializers = 0;                ///< how many
+    std::vector<initializer_difference> initializers; ///< in file order
+    std::optional<tag_comparison> tags;               ///< of nodes that are partners
+
+    /// Whether no difference was found.
+    [[nodiscard]] bool is_equal() const noexcept {
+        return !structure && initializers.empty() && (!tags || tags->is_equal());
+    }
+};
+
+/// Compares two models. Nodes of equal graphs are partners by position, those of others by name.
+/// Throws: `error` of `error_code::cannot_read`, `malformed`.
+/// Complexity: that of `compare_structure`, `compare_initializers` and `compare_tags`.
+[[nodiscard]] inline model_comparison compare_models(const attributed_model& first,
+                                                     const attributed_model& second,
+                                                     const compared_parts& parts = {}) {
+    model_comparison result;
+    result.parts = parts;
+    auto structure = compare_structure(first.model(), second.model());
+    std::vector<id> partners;
+    if (structure) {
+        partners = match_by_name(first.model(), second.model());
+    } else {
+        partners.resize(first.model().node_count());
+        std::iota(partners.begin(), partners.end(), id{0});
+        for (auto node : partners) {
+            result.renamed_nodes += first.model().name(node) == second.model().name(node) ? 0U : 1U;
+        }
+    }
+    if (parts.structure) {
+        result.structure = std::move(structure);
+    }
+    if (parts.initializers) {
+        result.same_initializers =
+            compare_initializers(first.model(), second.model(), [&](const auto& difference) {
+                result.initializers.push_back(difference);
+            });
+    }
+    if (parts.tags) {
+        result.tags = compare_tags(first.tags(), second.tags(), partners);
+    }
+    return result;
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_difference(json_writer<Sink>& json, const model_comparison& found,
+                      const attributed_model& first, const attributed_model& second) {
+    const auto write_node = [&](std::string_view key, const onnx_model& model, id node) {
+        json.key(key);
+        if (node == no_id) {
+            json.null();
+            return;
+        }
+        json.begin_object(true);
+        json.member("node", position_text(model, node));
+        json.member("name", model.name(node));
+        json.member("op_type", model.op_type(node));
+        json.end_object();
+    };
+    json.key("structure");
+    json.begin_object();
+    json.member("equal", !found.structure);
+    json.member("renamed_nodes", found.renamed_nodes);
+    json.key("difference");
+    if (found.structure) {
+        json.begin_object();
+        json.member("text", found.structure->text);
+        write_node("first", first.model(), found.structure->first);
+        write_node("second", second.model(), found.structure->second);
+        json.end_object();
+    } else {
+        json.null();
+    }
+    json.end_object();
+}
+
+template <text_sink Sink>
+void write_initializers(json_writer<Sink>& json, const model_comparison& found) {
+    json.key("initializers");
+    json.begin_object();
+    json.member("equal", found.initializers.empty());
+    json.member("same", found.same_initializers);
+    json.key("differences");
+    json.begin_array();
+    for (const auto& one : found.initializers) {
+        json.begin_object(true);
+        json.member("change", to_string(one.change));
+        json.member("name", one.name);
+        json.key("other");
+        one.other.empty() ? json.null() : json.value(one.other);
+        json.member("text", one.text);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+template <text_sink Sink>
+void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx_model& first) {
+    json.key("tags");
+    json.begin_object();
+    json.member("equal", tags.is_equal());
+    json.member("same", tags.same);
+    json.member("only_first", tags.only_first);
+    json.member("only_second", tags.only_second);
+    const auto write_counts = [&](std::string_view key, const auto& counts) {
+        json.key(key);
+        json.begin_array();
+        for (const auto& one : counts) {
+            json.begin_object(true);
+            json.member("tag", one.tag);
+            json.member("nodes", one.nodes);
+            json.end_object();
+        }
+        json.end_array();
+    };
+    write_counts("vanished", tags.vanished);
+    write_counts("appeared", tags.appeared);
+    json.key("moved");
+    json.begin_array();
+    for (const auto& one : tags.moves) {
+        json.begin_object(true);
+        json.member("from", one.from);
+        json.member("to", one.to);
+        json.member("nodes", one.nodes);
+        json.member("example", position_text(first, one.example));
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+} // namespace detail
+
+/// Writes what was found (`stemma.compare/1`) of models that are called by their paths.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_comparison(Sink& sink, const model_comparison& found, const attributed_model& first,
+                      const attributed_model& second) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.compare/1");
+    json.member("first", first.model().file());
+    json.member("second", second.model().file());
+    json.member("equal", found.is_equal());
+    if (found.parts.structure) {
+        detail::write_difference(json, found, first, second);
+    }
+    if (found.parts.initializers) {
+        detail::write_initializers(json, found);
+    }
+    if (found.tags) {
+        detail::write_moves(json, *found.tags, first.model());
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COMPARE_COMPARE_MODELS_HPP

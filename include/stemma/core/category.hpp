@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_CATEGORY_HPP
+#define STEMMA_CORE_CATEGORY_HPP
+
+#include <stemma/config.hpp>
+
+#include <concepts>
+
+namespace stemma {
+
+/// Which modules get a tag of their own?
+struct selection_category {};
+/// What do tags look like?
+struct naming_category {};
+/// Which module does a source claim for an operator?
+struct evidence_category {};
+/// Which claim is believed when sources differ?
+struct resolution_category {};
+/// Where do operators without evidence belong?
+struct propagation_category {};
+/// How are tags stored in a file?
+struct carrier_category {};
+/// What belongs to a part that is cut out of a model?
+struct cut_category {};
+/// What does an operator add to the part it is in?
+struct cost_category {};
+/// Which operators go to one part?
+struct partition_category {};
+/// Which modules become functions, and which of them may share one?
+struct fold_category {};
+/// Which operators does an exporter make of a captured one?
+struct lexicon_category {};
+/// Which operators does a view show?
+struct visibility_category {};
+/// Which findings about a model are told, and how much do they matter?
+struct diagnostics_category {};
+
+/// A class that declares which question it answers.
+template <class P>
+concept policy = std::copy_constructible<P> && requires {
+    typename P::policy_category;
+};
+
+/// A policy that answers the question of `Category`.
+template <class P, class Category>
+concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_CATEGORY_HPP

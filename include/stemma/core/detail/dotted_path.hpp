@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
+#define STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether a part of a path is the number of a list's member.
+[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+} // namespace detail
+
+/// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
+/// part, as nothing would tell the module from the one above it; the path of the root, "", has no
+/// parts at all. Complexity: O(length).
+[[nodiscard]] constexpr bool has_empty_part(std::string_view path) noexcept {
+    return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+#define STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// Ids by the group they are in, groups side by side: two tables, made by counting.
+class grouped_ids {
+public:
+    /// No groups.
+    grouped_ids() : first_(1, 0) {}
+
+    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
+    /// Requires: groups are below `count`, and both calls say the same.
+    /// Complexity: O(members + groups).
+    template <class ForEach>
+    grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
+        // A group's entry counts two places behind it, then says where it is written next, and
+        // last where it ends.
+        for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
+        for (std::size_t g = 2; g < first_.size(); ++g) {
+            first_[g] += first_[g - 1];
+        }
+        members_.resize(first_.back());
+        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
+        first_.pop_back();
+    }
+
+    /// Returns: how many groups there are, empty ones included.
+    [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
+
+    /// Returns: the members of a group, in the order in which they came.
+    [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
+        return range(group, group + 1);
+    }
+
+    /// Returns: the members of the groups in [begin, end), one group after the other.
+    [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
+        return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
+    }
+
+private:
+    std::vector<id> first_; // by group, and one more
+    std::vector<id> members_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_GROUPED_IDS_HPP

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+#define STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+
+#include <stemma/core/category.hpp>
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+// What the types share that hold any policy of a role.
+namespace stemma::detail {
+
+/// Keeps a converting constructor from being taken for one that copies.
+template <class P, class Any>
+concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
+
+/// A function that answers the one question of a role, in place of a policy.
+template <class F, class Any, class Result, class... Arguments>
+concept held_function = other_than<F, Any> && !policy<F> && std::copy_constructible<F> &&
+                        std::is_invocable_r_v<Result, const F&, Arguments...>;
+
+/// What is remembered of a policy besides what it does.
+class held_name {
+public:
+    held_name() = default;
+    explicit held_name(std::string name) : name_(std::move(name)), chosen_(true) {}
+
+    /// What the policy calls itself, or was called where it was found; "" where neither is.
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+    /// Whether it holds a policy; else it acts as the default.
+    [[nodiscard]] bool is_chosen() const noexcept { return chosen_; }
+
+    /// What records call it from now on.
+    void set_name(std::string name) { name_ = std::move(name); }
+
+private:
+    std::string name_;
+    bool chosen_ = false;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP

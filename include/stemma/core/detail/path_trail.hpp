@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
+#define STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Follows one path after the other through a tree, and begins each where it leaves the previous
+/// one: neighbours in a list of names mostly differ in their last segment.
+class path_trail {
+public:
+    /// `separator` stands between the segments of a path; an empty segment is one as well.
+    explicit path_trail(char separator) : separator_(separator) {}
+
+    /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.
+    ///
+    /// Requires: a step leads to the same place whenever it is taken, and never to `no_id`.
+    /// Complexity: O(length); one step for each segment that the previous path did not share.
+    template <class Step>
+    id follow(id start, std::string_view path, Step step) {
+        if (places_.empty() || places_.front().at != start) {
+            places_.assign(1, {0, start});
+            previous_.clear();
+        } else if (path == previous_) {
+            return places_.back().at;
+        }
+        const auto shared = leave(path);
+        while (places_.back().end < path.size()) {
+            const auto begin = places_.back().end + (places_.size() > 1 ? 1 : 0);
+            const auto end = std::min(path.find(separator_, begin), path.size());
+            places_.push_back({end, step(places_.back().at, path.substr(begin, end - begin))});
+        }
+        previous_.replace(shared, previous_.npos, path.substr(shared));
+        return places_.back().at;
+    }
+
+private:
+    struct place {
+        std::size_t end = 0; // of its segment, counted from the start of the path
+        id at = no_id;
+    };
+
+    /// Returns: how much of the path was in the previous one.
+    std::size_t leave(std::string_view path) {
+        const auto shared = static_cast<std::size_t>(
+            std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
+            path.begin());
+        const auto ends_here = [&](std::size_t end) {
+            return end <= shared && (end == path.size() || path[end] == separator_) &&
+                   (end == previous_.size() || previous_[end] == separator_);
+        };
+        // Nothing at all is no segment, while one may be empty.
+        while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
+            places_.pop_back();
+        }
+        return shared;
+    }
+
+    char separator_;
+    std::string previous_;
+    std::vector<place> places_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_PATH_TRAIL_HPP

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_PIPELINE_HPP
+#define STEMMA_CORE_DETAIL_PIPELINE_HPP
+
+#include <stemma/core/parallel.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// One of the steps that every item of a pipeline goes through.
+struct pipeline_step {
+    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
+    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
+};
+
+/// How items go through a pipeline.
+struct pipeline_limits {
+    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
+    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
+    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
+};
+
+namespace detail {
+
+/// The state of a pipeline that its workers share.
+class pipeline_run {
+public:
+    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
+                 const pipeline_limits& limits)
+        : count_(count)
+        , group_size_(std::max<std::size_t>(limits.group, 1))
+        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
+        , steps_(steps)
+        , open_(std::max<std::size_t>(limits.workers, 1) *
+                std::max<std::size_t>(limits.in_flight, 1))
+        , turn_(steps.size(), 0)
+        , end_(groups_) {}
+
+    /// Does what there is to do, until nothing is left.
+    void work(std::size_t worker) {
+        std::unique_lock lock(mutex_);
+        while (done_ < end_) {
+            const auto g = take();
+            if (g == groups_) {
+                changed_.wait(lock);
+                continue;
+            }
+            auto& taken = open_[g % open_.size()];
+            lock.unlock();
+            run(taken, worker);
+            lock.lock();
+            finish(g, taken);
+        }
+        changed_.notify_all();
+    }
+
+    /// Throws what the item of the lowest number threw that did.
+    void rethrow() const {
+#if defined(__cpp_exceptions)
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
+#endif
+    }
+
+private:
+    struct group {
+        std::size_t step = 0;
+        std::size_t first = 0; // items
+        std::size_t last = 0;  // behind the last one that did not fail
+        bool busy = false;
+        std::exception_ptr thrown{};
+    };
+
+    /// Returns: a group to work on, the oldest first, or `groups_`.
+    [[nodiscard]] std::size_t take() {
+        for (auto g = done_; g < std::min(begun_, end_); ++g) {
+            auto& next = open_[g % open_.size()];
+            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
+                next.busy = true;
+                return g;
+            }
+        }
+        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
+            (steps_.front().in_order && turn_.front() != begun_)) {
+            return groups_;
+        }
+        const auto first = begun_ * group_size_;
+        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
+        return begun_++;
+    }
+
+    void run(group& taken, std::size_t worker) const {
+        auto item = taken.first;
+#if defined(__cpp_exceptions)
+        try {
+#endif
+            for (; item < taken.last; ++item) {
+                steps_[taken.step].run(item, worker);
+            }
+#if defined(__cpp_exceptions)
+        } catch (...) { // those before it go on
+            taken.last = item;
+            taken.thrown = std::current_exception();
+        }
+#endif
+    }
+
+    void finish(std::size_t g, group& taken) {
+        turn_[taken.step] = g + 1; // of use in steps in order only
+        if (taken.thrown && g < end_) {
+            end_ = g + 1;
+            thrown_ = taken.thrown;
+        }
+        taken.busy = ++taken.step == steps_.size();
+        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
+            ++done_;
+        }
+        changed_.notify_all();
+    }
+
+    std::size_t count_;
+    std::size_t group_size_;
+    std::size_t groups_;
+    const std::vector<pipeline_step>& steps_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<group> open_;       // groups in flight, by number modulo their count
+    std::vector<std::size_t> turn_; // by step in order: the group that is next
+    std::size_t begun_ = 0;         // groups that were begun
+    std::size_t done_ = 0;          // groups before this one are through
+    std::size_t end_;               // no group from this one on goes on
+    std::exception_ptr thrown_;
+};
+
+} // namespace detail
+
+/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
+/// one after the other, so what such steps do is the same for any number of workers; steps of one
+/// item never overlap. With one worker everything happens in this thread, one group after the
+/// other.
+///
+/// What a step throws ends the item: items before it still go through all steps, and in steps in
+/// order that are behind, none after it does.
+/// Throws: what the lowest item threw that did. Complexity: that of the steps.
+inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
+                         const pipeline_limits& limits = {}) {
+    if (count == 0 || steps.empty()) {
+        return;
+    }
+    detail::pipeline_run run(count, steps, limits);
+    for_each_part(std::max<std::size_t>(limits.workers, 1),
+                  [&](std::size_t worker) { run.work(worker); });
+    run.rethrow();
+}
+
+/// Calls `f(item, worker)` for items 0, 1, ..., each by one of so many threads that is free: more
+/// items than threads keep all at work where items do not take equally long.
+/// Throws: what the lowest item threw that did. Complexity: that of `f`.
+inline void for_each_item(std::size_t count, std::size_t workers,
+                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    if (workers <= 1 || count == 1) {
+        for (std::size_t item = 0; item < count; ++item) {
+            f(item, 0);
+        }
+        return;
+    }
+    run_pipeline(count, {{false, f}}, {workers, 1, count});
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_PIPELINE_HPP

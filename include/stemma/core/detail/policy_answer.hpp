@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+#define STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/detail/policy_name.hpp>
+#include <stemma/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// Ends what asked a policy that answered nonsense.
+/// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
+/// where
+///   it has one.
+template <class P>
+[[noreturn]] void refuse_answer(const P& policy, std::string_view role, std::string_view answer) {
+    const auto name = name_of_policy(policy);
+    auto place = std::string(role) + " policy";
+    if (!name.empty()) {
+        place.append(" '").append(name).append("'");
+    }
+    STEMMA_THROW(error(error_code::refused, "", place, answer));
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_POLICY_NAME_HPP
+#define STEMMA_CORE_DETAIL_POLICY_NAME_HPP
+
+#include <stemma/config.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// A policy with `static constexpr std::string_view name`, or one that each object has.
+template <class P>
+concept has_name_member = requires(const P& policy) {
+    { policy.name } -> std::convertible_to<std::string_view>;
+};
+
+/// A policy with `std::string name() const`, whose name tells its options too.
+template <class P>
+concept has_name_function = requires(const P& policy) {
+    { policy.name() } -> std::convertible_to<std::string>;
+};
+
+/// A policy that says what it is called.
+template <class P>
+concept named_policy = has_name_member<P> || has_name_function<P>;
+
+/// Returns: what a policy calls itself, "" where it does not.
+template <class P>
+[[nodiscard]] std::string name_of_policy([[maybe_unused]] const P& policy) {
+    if constexpr (has_name_member<P>) {
+        return std::string(std::string_view(policy.name));
+    } else if constexpr (has_name_function<P>) {
+        return policy.name();
+    } else {
+        return {};
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_POLICY_NAME_HPP

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_STRING_POOL_HPP
+#define STEMMA_CORE_DETAIL_STRING_POOL_HPP
+
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
+class string_pool {
+public:
+    /// Returns: the id of `text`, new or known.
+    /// Complexity: O(length) on average.
+    id intern(std::string_view text) {
+        const auto next = static_cast<id>(size());
+        const auto found =
+            index_.insert(hash_bytes(text), next, [&](id known) { return (*this)[known] == text; });
+        if (found == next) {
+            text_.append(text);
+            ends_.push_back(text_.size());
+        }
+        return found;
+    }
+
+    /// Returns: the id of `text`, or `no_id`.
+    [[nodiscard]] id find(std::string_view text) const {
+        return index_.find(hash_bytes(text), [&](id known) { return (*this)[known] == text; });
+    }
+
+    /// Valid until the next `intern`.
+    [[nodiscard]] std::string_view operator[](id known) const noexcept {
+        const auto begin = known == 0 ? 0 : ends_[known - 1];
+        return {text_.data() + begin, ends_[known] - begin};
+    }
+
+    /// Returns: how many distinct strings there are; their ids are those below it.
+    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+
+private:
+    std::string text_;
+    std::vector<std::size_t> ends_;
+    flat_index index_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_STRING_POOL_HPP

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
+#define STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/parallel.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace stemma {
+
+/// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
+/// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
+/// moving an iterator so far.
+template <vertex_list_graph G>
+[[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto begin = static_cast<std::ptrdiff_t>(range_begin(size, count, part));
+    const auto end = static_cast<std::ptrdiff_t>(range_begin(size, count, part + 1));
+    const auto first = std::next(vertices(graph).first, begin);
+    return std::pair(first, std::next(first, end - begin));
+}
+
+/// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
+/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
+///
+/// Throws: what the call for the lowest part threw.
+/// Complexity: that of `f`, and of moving an iterator to where each range begins.
+template <vertex_list_graph G, class Function>
+void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
+    for_each_part(count, [&](std::size_t part) {
+        const auto [first, last] = vertex_range(graph, count, part);
+        f(part, first, last);
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_ACYCLIC_PARTITION_HPP
+#define STEMMA_CUT_ACYCLIC_PARTITION_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/strong_components.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/model/operator_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A partition whose parts can be run one after the other.
+struct acyclic_partition {
+    /// A part of the partition it was made from, or one level of it.
+    struct piece {
+        id part = no_id; ///< of the partition that was given
+        id level = 0;    ///< 0 of a part that was not divided
+    };
+
+    std::vector<piece> pieces; ///< in an order in which they can be run
+    std::vector<id> piece_of;  ///< by vertex index; `no_id` of one without a part
+};
+
+namespace detail {
+
+/// Returns: by part those that read from it, each as often as its vertices do.
+template <operator_graph_like Graph>
+[[nodiscard]] grouped_ids readers_by_part(const Graph& graph, std::span<const id> part,
+                                          std::size_t part_count) {
+    return {part_count, [&](auto take) { for_each_between(graph, part, take); }};
+}
+
+/// Returns: by part its strong component, as `find_strong_components` does.
+[[nodiscard]] inline std::vector<id> circles_of(const grouped_ids& readers) {
+    return strong_components<id>(
+        readers.size(),
+        [&](auto f) {
+            for (id p = 0; p < readers.size(); ++p) {
+                f(p);
+            }
+        },
+        [](id p) { return p; },
+        [&](id p) { return std::pair(readers[p].begin(), readers[p].end()); },
+        [](id p) { return p; });
+}
+
+/// Returns: by part its place in a topological order that prefers low ones.
+[[nodiscard]] inline std::vector<id> places_in_order(const grouped_ids& readers) {
+    std::vector<std::size_t> waiting(readers.size());
+    for (auto to : readers.range(0, readers.size())) {
+        ++waiting[to];
+    }
+    std::priority_queue<id, std::vector<id>, std::greater<>> ready;
+    for (id p = 0; p < waiting.size(); ++p) {
+        if (waiting[p] == 0) {
+            ready.push(p);
+        }
+    }
+    std::vector<id> place(waiting.size(), no_id);
+    for (id next = 0; !ready.empty(); ++next) {
+        const auto p = ready.top();
+        ready.pop();
+        place[p] = next;
+        for (auto to : readers[p]) {
+            if (--waiting[to] == 0) {
+                ready.push(to);
+            }
+        }
+    }
+    return place;
+}
+
+} // namespace detail
+
+/// Divides the parts of a partition that read from each other in circles by level: a vertex's level
+/// is the number of times that the way to it, among such parts, goes from one to another, at most.
+/// Parts on no circle stay whole.
+///
+/// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
+/// part, each behind its producers. Complexity: O(V + E + parts), and O(log n) for each of n pieces
+/// and for each vertex of a level above 0.
+template <operator_graph_like Graph>
+[[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
+                                             std::size_t part_count,
+                                             std::span<const vertex_t<Graph>> order) {
+    const auto circle = detail::circles_of(detail::readers_by_part(graph, part, part_count));
+    std::vector<id> level(num_vertices(graph), 0);
+    std::vector<id> lowest(part_count, no_id); // by part: its piece of level 0
+    std::map<std::pair<id, id>, id> others;    // part and level: piece
+    acyclic_partition result;
+    result.piece_of.assign(num_vertices(graph), no_id);
+    for (const auto& v : order) {
+        const auto i = index_of(graph, v);
+        const auto own = part[i];
+        if (own == no_id) {
+            continue;
+        }
+        id highest = 0;
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            if (part[u] != no_id && circle[part[u]] == circle[own]) {
+                highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
+            }
+        }
+        level[i] = highest;
+        auto& piece =
+            highest == 0 ? lowest[own] : others.try_emplace({own, highest}, no_id).first->second;
+        if (piece == no_id) {
+            piece = static_cast<id>(result.pieces.size());
+            result.pieces.push_back({own, highest});
+        }
+        result.piece_of[i] = piece;
+    }
+    // Pieces are numbered by their first vertex now; put them behind what they read.
+    const auto place = detail::places_in_order(
+        detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
+    auto sorted = result.pieces;
+    for (std::size_t p = 0; p < place.size(); ++p) {
+        sorted[place[p]] = result.pieces[p];
+    }
+    result.pieces = std::move(sorted);
+    for (auto& p : result.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
+    return result;
+}
+
+/// Joins pieces of one part again where nothing between them keeps them apart: a later level joins
+/// the one before it when no way leads from there through other pieces to it.
+///
+/// Complexity: O(pieces * (pieces + edges between them)).
+template <operator_graph_like Graph>
+void join_levels(const Graph& graph, acyclic_partition& partition) {
+    auto count = partition.pieces.size();
+    std::map<id, std::vector<id>> of_part;
+    for (id p = 0; p < count; ++p) {
+        of_part[partition.pieces[p].part].push_back(p);
+    }
+    std::vector<id> joined(count); // by piece: the one it is part of now
+    for (id p = 0; p < count; ++p) {
+        joined[p] = p;
+    }
+    const auto between =
+        quotient_graph(graph, std::span<const id>(partition.piece_of), partition.pieces.size());
+    std::vector<std::vector<id>> members(count);
+    for (id p = 0; p < count; ++p) {
+        members[p] = {p};
+    }
+    // Whether a way leads from `from` through another piece to `to`.
+    const auto leads_around = [&](id from, id to) {
+        std::vector<bool> seen(count, false);
+        std::vector<id> open;
+        const auto visit_readers = [&](id group) {
+            for (auto p : members[group]) {
+                for (auto [it, last] = adjacent_vertices(p, between); it != last; ++it) {
+                    const auto reader = joined[*it];
+                    if (reader != from && !seen[reader] && (reader != to || group != from)) {
+                        seen[reader] = true;
+                        open.push_back(reader);
+                    }
+                }
+            }
+        };
+        visit_readers(from);
+        while (!open.empty() && !seen[to]) {
+            const auto group = open.back();
+            open.pop_back();
+            visit_readers(group);
+        }
+        return bool{seen[to]};
+    };
+    for (const auto& [part, levels] : of_part) {
+        auto into = levels.front();
+        for (std::size_t i = 1; i < levels.size(); ++i) {
+            if (leads_around(into, levels[i]) || leads_around(levels[i], into)) {
+                into = levels[i];
+                continue;
+            }
+            joined[levels[i]] = into;
+            members[into].push_back(levels[i]);
+            members[levels[i]].clear();
+        }
+    }
+    std::vector<id> number(count, no_id);
+    std::vector<acyclic_partition::piece> kept;
+    for (id p = 0; p < count; ++p) {
+        if (joined[p] == p) {
+            number[p] = static_cast<id>(kept.size());
+            kept.push_back(partition.pieces[p]);
+        }
+    }
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : number[joined[p]];
+    }
+    const auto place =
+        detail::places_in_order(detail::readers_by_part(graph, partition.piece_of, kept.size()));
+    partition.pieces.resize(kept.size());
+    for (std::size_t p = 0; p < kept.size(); ++p) {
+        partition.pieces[place[p]] = kept[p];
+    }
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
+}
+
+/// Divides a sequence into exactly `parts` stretches of about equal cost: none costs more than the
+/// mean and the costliest element together.
+///
+/// `penalty(i)` says how little it suits to divide in front of element i; among places that are as
+/// good by cost, the first with the least is taken.
+/// Requires: 0 < parts <= costs.size().
+/// Returns: where each stretch begins.
+/// Complexity: O(costs), and as many calls of `penalty`.
+template <class Penalty>
+[[nodiscard]] std::vector<std::size_t> divide_evenly(std::span<const std::uint64_t> costs,
+                                                     std::size_t parts, Penalty penalty) {
+    std::uint64_t total = 0;
+    for (auto cost : costs) {
+        total += cost;
+    }
+    std::vector<std::size_t> begins{0};
+    std::uint64_t before = 0; // cost of all in front of `at`
+    std::size_t at = 0;
+    for (std::size_t k = 1; k < parts; ++k) {
+        // The whole part of k / parts of the total, without leaving 64 bits.
+        const auto target = total / parts * k + total % parts * k / parts;
+        const auto least = begins.back() + 1;
+        const auto most = costs.size() - (parts - k);
+        while (at < least || (at < most && before + costs[at] <= target)) {
+            before += costs[at++];
+        }
+        auto best = at;
+        auto least_penalty = penalty(best);
+        // What costs nothing can go to either side.
+        for (auto i = at; i > least && costs[i - 1] == 0; --i) {
+            if (const auto other = penalty(i - 1); other <= least_penalty) {
+                best = i - 1;
+                least_penalty = other;
+            }
+        }
+        begins.push_back(best);
+    }
+    return begins;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_ACYCLIC_PARTITION_HPP

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_CUT_PLANNER_HPP
+#define STEMMA_CUT_CUT_PLANNER_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/cut_plan.hpp>
+#include <stemma/cut/detail/complete_calls.hpp>
+#include <stemma/cut/detail/cut_facts.hpp>
+#include <stemma/cut/find_gaps.hpp>
+#include <stemma/onnx/detail/called_functions.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/operator_dependence.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
+/// by copies of the planner as well: each thread can plan with a copy of its own.
+template <cut_policy Policy = standard_cut>
+class cut_planner {
+public:
+    /// `random` says by node whether it gives other results each time.
+    /// Requires: `model` outlives the planner.
+    /// Complexity: that of `find_dependence`.
+    cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
+        : model_(model)
+        , policy_(std::move(policy))
+        , shared_(std::make_shared<const shared_facts>(model, std::move(random)))
+        , marks_(model.node_count(), mark::none)
+        , seen_(model.value_count(), no_id) {}
+
+    /// Takes those for random that are so by their type, see `find_random_operators`.
+    explicit cut_planner(const onnx_model& model, Policy policy = {})
+        : cut_planner(model, std::move(policy), find_random_operators(model)) {}
+    /// Returns: which nodes and bodies lie in which graph; valid as long as a copy of the planner.
+    [[nodiscard]] const graph_contents& contents() const noexcept { return shared_->contents; }
+
+    /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
+    /// come along with their owner where that is wanted too, else they are cut out of the body.
+    ///
+    /// `wanted` is ascending; `calls`, when not empty, says for each of them which call of the
+    /// module it belongs to (`no_id`: unknown), and no run goes over two calls.
+    /// Returns: at least one plan, possibly with a refusal, unless `wanted` is empty.
+    /// Complexity: O(nodes + edges) from the first wanted node to the last, and once for every
+    /// graph that holds wanted nodes that of the graph.
+    [[nodiscard]] std::vector<cut_plan> plan(std::span<const id> wanted,
+                                             std::span<const id> calls = {}) {
+        for (auto node : wanted) {
+            marks_[node] = mark::core;
+        }
+        std::map<id, std::vector<call_member<id>>> by_graph;
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (!has_wanted_owner(wanted[i])) {
+                by_graph[model_.graph_of(wanted[i])].push_back(
+                    {model_.position(wanted[i]), calls.empty() ? 0 : calls[i]});
+            }
+        }
+        for (auto node : wanted) {
+            marks_[node] = mark::none;
+        }
+        std::vector<cut_plan> plans;
+        auto aside = shared_->uncalled;
+        if (!model_.functions().empty()) { // a call of a function stands for the body
+            for (auto f : called_functions(model_, contents(), wanted, [](id) {})) {
+                aside.push_back(model_.functions()[f].graph);
+            }
+        }
+        const auto is_aside = [&](id g) {
+            return std::ranges::find(aside, contents().root(g)) != aside.end();
+        };
+        const bool only_aside =
+            std::ranges::all_of(by_graph, [&](const auto& one) { return is_aside(one.first); });
+        for (auto& [g, members] : by_graph) {
+            if (only_aside || !is_aside(g)) {
+                plan_in_graph(g, members, plans);
+            }
+        }
+        return plans;
+    }
+
+    /// Plans a part that holds these vertices of graph `g`, convex or not. Complexity: as above.
+    [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
+        auto& known = facts(g);
+        const std::vector<id> members(positions.begin(), positions.end());
+        known.put_inside(members, true);
+        auto plan = make_plan(g, members);
+        known.put_inside(members, false);
+        return plan;
+    }
+
+    /// Returns: what is known of a graph of the model; made when it is first asked for.
+    [[nodiscard]] cut_facts& facts(id g) {
+        if (const auto made = facts_.find(g); made != facts_.end()) {
+            return made->second;
+        }
+        // A part pulls from outside only, so its own shape computations stay its own.
+        const auto is_constant = [&](id node) {
+            return shared_->depends_on[node] <= dependence::weight && is_apart(node);
+        };
+        return facts_.emplace(g, cut_facts(model_, contents(), g, is_constant)).first->second;
+    }
+
+private:
+    enum class mark : std::uint8_t { none, core, clone };
+
+    /// What is found once.
+    struct shared_facts {
+        shared_facts(const onnx_model& model, std::vector<bool> is_random)
+            : contents(model)
+            , uncalled(uncalled_functions(model, contents))
+            , random(std::move(is_random))
+            , depends_on(find_dependence(model, random))
+            , exposed(model.value_count(), false) {
+            for (id g = 0; g < model.graph_count(); ++g) {
+                for (auto value : model.graph(g).outputs) {
+                    if (value != no_id) {
+                        exposed[value] = true;
+                    }
+                }
+            }
+        }
+
+        graph_contents contents;
+        std::vector<id> uncalled; // graphs of functions that never run
+        std::vector<bool> random; // by node
+        std::vector<dependence> depends_on;
+        std::vector<bool> exposed; // values that are outputs of a graph
+    };
+
+    [[nodiscard]] bool has_wanted_owner(id node) const {
+        for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
+            if (marks_[o] == mark::core) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(shared_->depends_on[node]); }
+
+    void plan_in_graph(id g, std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
+        auto& known = facts(g);
+        std::vector<id> members;
+        for (const auto& m : wanted) {
+            if (known.rank()[m.vertex] != no_id) {
+                members.push_back(m.vertex);
+            }
+        }
+        known.put_inside(members, true);
+        const auto pulled = pull_in(known, members);
+        if (policy_.gaps() == gap_rule::runs) {
+            complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
+            plan_runs(g, wanted, plans);
+        } else {
+            if (policy_.gaps() == gap_rule::absorb) {
+                for (auto v : find_gaps(known.view().graph, known.set, known.stretch(members))) {
+                    known.set.inside[v] = true;
+                    members.push_back(v);
+                }
+                std::sort(members.begin(), members.end());
+            }
+            const auto reentry =
+                find_reentry(known.view().graph, known.set, known.stretch(members));
+            auto plan = make_plan(g, members);
+            if (!reentry.empty()) {
+                plan.refusal = cut_refusal::non_convex;
+                for (auto v : reentry) {
+                    plan.witness.push_back(known.view().nodes[v]);
+                }
+            }
+            plans.push_back(std::move(plan));
+        }
+        known.put_inside(members, false);
+        for (auto v : pulled) {
+            known.set.apart[v] = false;
+        }
+    }
+
+    /// Makes a plan for every convex run of every call.
+    void plan_runs(id g, const std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
+        auto& known = facts(g);
+        std::map<id, std::vector<id>> by_call;
+        for (const auto& m : wanted) {
+            if (known.set.inside[m.vertex]) {
+                by_call[m.call].push_back(m.vertex);
+                known.set.inside[m.vertex] = false;
+            }
+        }
+        for (auto& [call, members] : by_call) {
+            std::sort(members.begin(), members.end());
+            known.put_inside(members, true);
+            const auto stretch = known.stretch(members);
+            const auto run = convex_runs(known.view().graph, known.set, stretch);
+            std::map<id, std::vector<id>> runs;
+            for (auto v : members) {
+                if (run[stretch.place(v)] != no_id) {
+                    runs[run[stretch.place(v)]].push_back(v);
+                }
+            }
+            if (runs.empty()) {
+                plans.push_back(make_plan(g, members));
+            }
+            known.put_inside(members, false);
+            for (const auto& [number, of_run] : runs) {
+                known.put_inside(of_run, true);
+                plans.push_back(make_plan(g, of_run));
+                known.put_inside(of_run, false);
+            }
+        }
+    }
+
+    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
+    [[nodiscard]] std::vector<id> pull_in(cut_facts& known, const std::vector<id>& members) const {
+        std::vector<id> pulled;
+        if (!policy_.pulls(dependence::shape)) {
+            return pulled;
+        }
+        auto open = members;
+        while (!open.empty()) {
+            const auto v = open.back();
+            open.pop_back();
+            for (auto u : known.view().graph.producers(v)) {
+                if (known.set.is_outside(u) && is_apart(known.view().nodes[u])) {
+                    known.set.apart[u] = true;
+                    pulled.push_back(u);
+                    open.push_back(u);
+                }
+            }
+        }
+        return pulled;
+    }
+
+    /// Requires: exactly the members are inside of the set of graph `g`.
+    [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
+        auto& known = facts(g);
+        cut_plan plan;
+        plan.graph = g;
+        // What belongs to its readers elsewhere is all that a module of constants has.
+        const bool constant = known.are_apart(members);
+        if (constant) {
+            known.put_apart(members, false);
+        }
+        for (auto v : members) {
+            if (known.set.is_inside(v)) {
+                plan.nodes.push_back(known.view().nodes[v]);
+                marks_[plan.nodes.back()] = mark::core;
+            }
+        }
+        ++plan_number_;
+        find_outputs(known, plan, constant);
+        if (plan.outputs.empty()) {
+            plan.refusal = cut_refusal::no_output;
+        }
+        collect_clones(g, known.set, plan);
+        put_in_order(g, plan);
+        ++plan_number_;
+        find_inputs(g, plan);
+        find_functions(plan);
+        for (auto node : plan.nodes) {
+            marks_[node] = mark::none;
+        }
+        if (constant) {
+            known.put_apart(members, true);
+        }
+        return plan;
+    }
+
+    /// Whether this is the first time that the current list meets a value.
+    [[nodiscard]] bool is_first(id value) {
+        return std::exchange(seen_[value], plan_number_) != plan_number_;
+    }
+
+    /// Other constants are readers of a plan that is `constant`; of others they have copies.
+    void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
+        const auto& graph = known.view().graph;
+        for (auto node : plan.nodes) {
+            // Of values seen here, the ones that are read outside.
+            for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
+                const auto reader = (*it).target;
+                if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
+                    seen_[get(value_index, graph, *it)] = plan_number_;
+                }
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                const auto value = model_.first_output(node) + i;
+                if (!model_.value_name(value).empty() &&
+                    (shared_->exposed[value] || seen_[value] == plan_number_)) {
+                    plan.outputs.push_back(value);
+                }
+            }
+        }
+    }
+
+    /// Adds what the chosen nodes read from, as far as it is copied in.
+    void collect_clones(id g, const vertex_set& set, cut_plan& plan) {
+        auto open = plan.nodes;
+        while (!open.empty()) {
+            const auto node = open.back();
+            open.pop_back();
+            for_each_read(model_, contents(), node, [&](id value) {
+                const auto producer = model_.producer(value);
+                if (producer == no_id || marks_[producer] != mark::none ||
+                    model_.is_inside(value, node)) {
+                    return;
+                }
+                const bool around = model_.graph_of(producer) != g;
+                if (around ? is_apart(producer) : set.apart[model_.position(producer)]) {
+                    marks_[producer] = mark::clone;
+                    plan.clones.push_back(producer);
+                    open.push_back(producer);
+                }
+            });
+        }
+        std::sort(plan.clones.begin(), plan.clones.end());
+        plan.nodes.insert(plan.nodes.end(), plan.clones.begin(), plan.clones.end());
+    }
+
+    /// Nodes of graphs around come first; then file order, unless that puts a reader before what it
+    /// reads.
+    void put_in_order(id g, cut_plan& plan) {
+        const auto& known = facts(g);
+        plan.sorted = !known.sorted_already();
+        const auto key = [&](id node) {
+            const bool here = model_.graph_of(node) == g;
+            const auto rank = here && plan.sorted ? known.rank()[model_.position(node)] : node;
+            return std::tuple(here, rank, node);
+        };
+        const auto before = [&](id a, id b) { return key(a) < key(b); };
+        if (!std::is_sorted(plan.nodes.begin(), plan.nodes.end(), before)) {
+            std::sort(plan.nodes.begin(), plan.nodes.end(), before);
+        }
+    }
+
+    void find_inputs(id g, cut_plan& plan) {
+        for (auto node : plan.nodes) {
+            for_each_read(model_, contents(), node, [&](id value) {
+                const auto producer = model_.producer(value);
+                if ((producer != no_id && marks_[producer] != mark::none) ||
+                    model_.is_inside(value, node) || !is_first(value)) {
+                    return;
+                }
+                (model_.is_initializer(value) ? plan.initializers : plan.inputs).push_back(value);
+            });
+        }
+        if (policy_.keeps_unused_initializers()) {
+            for (auto value : model_.graph(g).initializers) {
+                if (is_first(value)) {
+                    plan.initializers.push_back(value);
+                }
+            }
+        }
+    }
+
+    void find_functions(cut_plan& plan) const {
+        plan.functions = called_functions(model_, contents(), plan.nodes, [&](id node) {
+            plan.random = plan.random || shared_->random[node];
+        });
+    }
+
+    const onnx_model& model_;
+    Policy policy_;
+    std::shared_ptr<const shared_facts> shared_;
+    std::unordered_map<id, cut_facts> facts_; // by graph
+    std::vector<mark> marks_;                 // of the plan being made, by node
+    std::vector<id> seen_;                    // by value: the list that met it last
+    id plan_number_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_CUT_PLANNER_HPP

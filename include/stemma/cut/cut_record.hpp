@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_CUT_RECORD_HPP
+#define STEMMA_CUT_CUT_RECORD_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cut/cut_plan.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// One part of one module, written or refused.
+struct cut_record {
+    id module = no_id;                       ///< that it was cut out of
+    std::size_t part = 0;                    ///< which of its parts
+    std::string file{};                      ///< where it is; "" when refused
+    std::vector<std::string> inputs{};       ///< names of values that it reads
+    std::vector<std::string> outputs{};      ///< names of values that it makes
+    cut_refusal refusal = cut_refusal::none; ///< why it is not written, if it is not
+    std::string text{};                      ///< the same in words; "" when written
+    bool exact = true; ///< gives the same results each time; false: some operator is random
+
+    /// Whether there is no file.
+    [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
+};
+
+/// Writes records as JSON, `stemma.cuts/1`, to a sink with `write(text)`. `source` is the file name
+/// of the model, to whose tree `modules` and `tags` belong. Complexity: O(length of the result).
+template <class Sink>
+void write_cut_records(std::span<const cut_record> records, std::string_view source,
+                       const module_tree& modules, const tag_table& tags, Sink& sink) {
+    json_writer json(sink);
+    const auto write_names = [&](std::string_view key, const std::vector<std::string>& names) {
+        json.key(key);
+        json.begin_array(true);
+        for (const auto& name : names) {
+            json.value(name);
+        }
+        json.end_array();
+    };
+    json.begin_object();
+    json.member("schema", "stemma.cuts/1");
+    json.member("source", source);
+    json.key("cuts");
+    json.begin_array();
+    for (const auto& record : records) {
+        json.begin_object(true);
+        json.member("module", modules.path(record.module));
+        json.member("tag", tags.text(record.module));
+        json.member("part", record.part);
+        if (!record.file.empty()) {
+            json.member("file", std::filesystem::path(record.file).filename().string());
+        }
+        write_names("inputs", record.inputs);
+        write_names("outputs", record.outputs);
+        json.member("status", record.is_refused() ? "refused" : "written");
+        json.key("reason");
+        record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
+        if (!record.text.empty()) {
+            json.member("text", record.text);
+        }
+        json.member("exact", record.exact);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_CUT_RECORD_HPP

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP
+#define STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cut/cut_options.hpp>
+#include <stemma/cut/cut_plan.hpp>
+#include <stemma/cut/detail/cut_obstacles.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace stemma::detail {
+
+/// Returns: the name of a node, or its place where it has none: `#7`.
+[[nodiscard]] inline std::string node_name(const onnx_model& model, id node) {
+    return model.name(node).empty() ? "#" + std::to_string(model.position(node))
+                                    : std::string(model.name(node));
+}
+
+/// The types of values at the boundary of parts: what the file does not declare is inferred, once
+/// and only when needed.
+class boundary_types {
+public:
+    /// `infer`, if there is one, is asked when types are missing still.
+    /// Requires: the model outlives it.
+    explicit boundary_types(const wire_model& model, type_inference infer = {})
+        : model_(model), types_(model), ask_(std::move(infer)) {}
+
+    [[nodiscard]] const value_types& types() const noexcept { return types_; }
+
+    /// Gets ready to infer, where the model declares few types itself: those at the boundary of a
+    /// few parts, or of many.
+    void prepare(bool many) {
+        if (!inference_ && model_.value_infos().size() < model_.value_count() / 2) {
+            inference_.emplace(model_, types_);
+            if (many) {
+                inference_->look_at_all();
+            }
+        }
+    }
+
+    /// Refuses a plan that cannot be written as a model: with a value of unknown type, or an
+    /// attribute that only a call binds.
+    /// Returns: the reason, if it is one of these.
+    std::string refuse_unknown(cut_plan& plan, const graph_contents& contents) {
+        if (plan.refusal != cut_refusal::none) {
+            return {};
+        }
+        if (const auto redefined = find_redefined(plan, model_, contents)) {
+            plan.refusal = cut_refusal::redefined;
+            return quoted(*redefined) + " is defined more than once, by " +
+                   definers_text(model_, *redefined);
+        }
+        if (const auto unbound = find_unbound(plan, model_, contents)) {
+            plan.refusal = cut_refusal::function_body;
+            return "'" + node_name(model_, *unbound) +
+                   "' has an attribute that only a call of the function binds; unfold the model "
+                   "first";
+        }
+        if (const auto untyped = find_untyped(plan)) {
+            plan.refusal = cut_refusal::unknown_type;
+            return "type or rank of " + quoted(*untyped) + " is not known" +
+                   (problem_.empty() ? "" : ": " + problem_);
+        }
+        return {};
+    }
+
+private:
+    [[nodiscard]] std::string quoted(id value) const {
+        return "'" + std::string(model_.value_name(value)) + "'";
+    }
+
+    [[nodiscard]] std::optional<id> find_untyped(const cut_plan& plan) {
+        const auto infer = [&] {
+            if (!inference_) {
+                inference_.emplace(model_, types_);
+            }
+            for (const auto* values : {&plan.inputs, &plan.outputs}) {
+                for (auto value : *values) {
+                    inference_->find(value);
+                }
+            }
+            return stemma::find_untyped(plan, types_);
+        };
+        auto untyped = stemma::find_untyped(plan, types_);
+        if (untyped) {
+            untyped = infer();
+        }
+        if (untyped && ask_) {
+            problem_ = std::exchange(ask_, {})(model_, types_);
+            inference_.reset(); // what is known now may be all that was missing
+            untyped = infer();
+        }
+        return untyped;
+    }
+
+    const wire_model& model_;
+    value_types types_;
+    std::optional<shape_inference> inference_; // once a type is missing
+    type_inference ask_;                       // until it was asked
+    std::string problem_;                      // that it had
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_CUT_FACTS_HPP
+#define STEMMA_CUT_DETAIL_CUT_FACTS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/topological_order.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// A graph of a model, in an order in which it can run.
+struct ordered_graph {
+    nested_view view;           ///< vertices, and which node each is
+    std::vector<id> order;      ///< vertices, producers first; in file order where that does
+    std::vector<id> rank;       ///< by vertex: place in `order`, `no_id` on a circle
+    bool sorted_already = true; ///< file order is one in which the graph can run
+
+    /// Complexity: O(nodes + edges).
+    ordered_graph(const onnx_model& model, const graph_contents& contents, id g)
+        : view(nested_graph(model, g, contents.nodes(g), contents.bodies(g)))
+        , rank(num_vertices(view.graph), no_id)
+        , sorted_already(is_topologically_indexed(view.graph)) {
+        if (sorted_already) {
+            order.resize(rank.size());
+            std::iota(order.begin(), order.end(), id{0});
+        } else {
+            order = topological_order(view.graph);
+        }
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            rank[order[i]] = static_cast<id>(i);
+        }
+    }
+};
+
+/// A graph of a model as those see it who cut parts out of it. Copies share the graph, and each has
+/// a set of its own.
+class cut_facts {
+public:
+    /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
+    template <class IsConstant>
+    cut_facts(const onnx_model& model, const graph_contents& contents, id g, IsConstant is_constant)
+        : set(contents.own_nodes(g).size())
+        , graph_(std::make_shared<const ordered_graph>(model, contents, g)) {
+        for (id v = 0; v < set.apart.size(); ++v) {
+            set.apart[v] = rank()[v] == no_id || is_constant(view().nodes[v]);
+        }
+    }
+
+    /// Returns: vertices, and which node each is.
+    [[nodiscard]] const nested_view& view() const noexcept { return graph_->view; }
+
+    /// Returns: vertices, producers first; in file order where that does.
+    [[nodiscard]] const std::vector<id>& order() const noexcept { return graph_->order; }
+
+    /// Returns: by vertex the place in `order`, `no_id` on a circle.
+    [[nodiscard]] const std::vector<id>& rank() const noexcept { return graph_->rank; }
+
+    /// Whether file order is one in which the graph can run.
+    [[nodiscard]] bool sorted_already() const noexcept { return graph_->sorted_already; }
+
+    /// Takes vertices into the set that is being planned, or out of it again.
+    /// Complexity: O(members).
+    void put_inside(std::span<const id> members, bool inside) {
+        for (auto v : members) {
+            set.inside[v] = inside;
+        }
+    }
+
+    /// Whether all of some vertices are constant.
+    [[nodiscard]] bool are_apart(std::span<const id> members) const {
+        return std::ranges::all_of(members, [&](id v) { return set.apart[v]; });
+    }
+
+    /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).
+    void put_apart(std::span<const id> members, bool apart) {
+        for (auto v : members) {
+            set.apart[v] = apart;
+        }
+    }
+
+    /// Returns: the part of the order that members are in. Requires: they are on no circle.
+    [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
+        return {view().graph, order(), rank(), members};
+    }
+
+    vertex_set set; ///< `apart`: what is constant; `inside` is for the part being planned
+
+private:
+    std::shared_ptr<const ordered_graph> graph_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_CUT_FACTS_HPP

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP
+#define STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cut/cut_plan.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+/// Finds a value at the boundary of a plan whose type or rank is not known.
+/// Complexity: a look-up for each value at the boundary.
+[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan,
+                                                    const value_types& types) {
+    for (const auto* values : {&plan.inputs, &plan.outputs}) {
+        for (auto value : *values) {
+            if (!types.has_type(value)) {
+                return value;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Finds a value that the model defines more than once, and that a plan reads, makes, or holds in a
+/// body or a function: what it is in the part might be another one than in the whole.
+/// Complexity: O(values read and made) where the model defines any so, else O(1).
+[[nodiscard]] inline std::optional<id> find_redefined(const cut_plan& plan, const wire_model& model,
+                                                      const graph_contents& contents) {
+    std::unordered_map<std::string_view, std::vector<id>> by_name;
+    for (auto value : model.redefined()) {
+        by_name[model.value_name(value)].push_back(value);
+    }
+    if (by_name.empty()) {
+        return std::nullopt;
+    }
+    const auto find = [&](id value) -> std::optional<id> {
+        const auto found = value == no_id ? by_name.end() : by_name.find(model.value_name(value));
+        if (found != by_name.end()) {
+            for (auto redefined : found->second) {
+                if (model.graph_of_value(redefined) == model.graph_of_value(value)) {
+                    return redefined;
+                }
+            }
+        }
+        return std::nullopt;
+    };
+    const auto look = [&](auto& self, id node) -> std::optional<id> {
+        for (auto value : model.inputs(node)) {
+            if (const auto found = find(value)) {
+                return found;
+            }
+        }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            if (const auto found = find(model.first_output(node) + i)) {
+                return found;
+            }
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            if (const auto found = self(self, inside)) {
+                return found;
+            }
+        }
+        return std::nullopt;
+    };
+    for (auto node : plan.nodes) {
+        if (const auto found = look(look, node)) {
+            return found;
+        }
+    }
+    for (auto f : plan.functions) {
+        for (auto node : contents.nodes(model.functions()[f].graph)) {
+            if (const auto found = look(look, node)) {
+                return found;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Finds a node of a plan, or in a body of one, with an attribute whose value only a call of the
+/// function around it would bind.
+/// Complexity: O(fields of the nodes).
+[[nodiscard]] inline std::optional<id> find_unbound(const cut_plan& plan, const wire_model& model,
+                                                    const graph_contents& contents) {
+    if (model.graph(contents.root(plan.graph)).kind != graph_kind::function) {
+        return std::nullopt;
+    }
+    const auto find = [&](auto& self, id node) -> std::optional<id> {
+        if (node_attributes(model, node).has_reference()) {
+            return node;
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            if (const auto found = self(self, inside)) {
+                return found;
+            }
+        }
+        return std::nullopt;
+    };
+    for (auto node : plan.nodes) {
+        if (const auto found = find(find, node)) {
+            return found;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP

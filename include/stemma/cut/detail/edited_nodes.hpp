@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_EDITED_NODES_HPP
+#define STEMMA_CUT_DETAIL_EDITED_NODES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/detail/edited_tensors.hpp>
+#include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The nodes of a split model of which some parts were changed, put together again.
+class edited_nodes {
+public:
+    /// A node, in the model of its part.
+    struct entry {
+        id part = no_id; ///< number of the part
+        id node = no_id; ///< number of the node in the model of that part
+    };
+
+    /// Requires: both outlive this. Throws: `error` of `refused` when parts no longer fit together,
+    ///   saying where. Complexity: O(n log n) in nodes and inputs.
+    edited_nodes(const split_folder& folder, const edited_tensors& tensors)
+        : folder_(folder), tensors_(tensors) {
+        for (const auto& part : folder.parts()) {
+            contents_.push_back(std::make_unique<graph_contents>(*part.model));
+        }
+        gather_nodes();
+        sort_nodes();
+    }
+
+    /// Returns: all nodes, each behind what it reads, and as they were where that does.
+    [[nodiscard]] const std::vector<entry>& in_order() const noexcept { return nodes_; }
+
+    /// Calls `f(name)` for what a node makes. Complexity: O(outputs).
+    template <class Function>
+    void for_each_output(const entry& at, Function f) const {
+        const auto& m = model(at.part);
+        for (id i = 0; i < m.output_count(at.node); ++i) {
+            const auto name = m.value_name(m.first_output(at.node) + i);
+            if (!name.empty()) {
+                f(name);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
+
+    void gather_nodes() {
+        std::vector<bool> done(folder_.parts().size(), false);
+        for (id node = 0; node < folder_.node_count(); ++node) {
+            const auto p = folder_.home(node);
+            if (!folder_.parts()[p].edited) {
+                nodes_.push_back({p, node_at(p, folder_.message(node).begin)});
+            } else if (!done[p]) {
+                done[p] = true;
+                add_edited_nodes(p);
+            }
+        }
+    }
+
+    [[nodiscard]] id node_at(id p, std::uint32_t begin) const {
+        const auto& nodes = folder_.nodes_of(p);
+        const auto found = std::partition_point(nodes.begin(), nodes.end(), [&](id node) {
+            return model(p).message(node).begin < begin;
+        });
+        return *found;
+    }
+
+    void add_edited_nodes(id p) {
+        const auto& cloned = folder_.manifest().parts[p].cloned_values;
+        const std::unordered_set<std::string_view> clones(cloned.begin(), cloned.end());
+        for (auto node : folder_.nodes_of(p)) {
+            bool is_clone = false;
+            for (id i = 0; i < model(p).output_count(node); ++i) {
+                is_clone = is_clone ||
+                           clones.contains(model(p).value_name(model(p).first_output(node) + i));
+            }
+            (is_clone ? clones_ : nodes_).push_back({p, node});
+        }
+    }
+
+    /// Calls `f(name)` for what a node and its bodies read from the main graph.
+    template <class Function>
+    void for_each_read(const entry& at, Function f) const {
+        const auto& m = model(at.part);
+        const auto look = [&](id value) {
+            if (value != no_id &&
+                (m.graph_of_value(value) == 0 || m.kind(value) == value_kind::undefined)) {
+                f(m.value_name(value));
+            }
+        };
+        const auto visit = [&](auto& self, id node) -> void {
+            for (auto value : m.inputs(node)) {
+                look(value);
+            }
+            for (auto inside : contents_[at.part]->inner_nodes(node)) {
+                self(self, inside);
+            }
+            for (auto body : contents_[at.part]->bodies_of(node)) {
+                for (auto value : m.graph(body).outputs) {
+                    look(value);
+                }
+            }
+        };
+        visit(visit, at.node);
+    }
+
+    /// Orders nodes behind what they read, as they were where that does.
+    void sort_nodes() {
+        std::unordered_map<std::string_view, id> producer;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            for_each_output(nodes_[i], [&](std::string_view name) {
+                const auto made = producer.emplace(name, i);
+                if (!made.second) {
+                    folder_.refuse(
+                        nodes_[i].part,
+                        "makes '" + std::string(name) + "', which '" +
+                            folder_.parts()[nodes_[made.first->second].part].file->path() +
+                            "' makes, too");
+                }
+            });
+        }
+        check_clones(producer);
+        const auto given = given_values();
+        std::vector<std::vector<id>> readers(nodes_.size());
+        std::vector<id> waiting(nodes_.size(), 0);
+        for (id i = 0; i < nodes_.size(); ++i) {
+            for_each_read(nodes_[i], [&](std::string_view name) {
+                const auto from = producer.find(name);
+                if (from != producer.end()) {
+                    readers[from->second].push_back(i);
+                    ++waiting[i];
+                } else if (!given.contains(name) && !tensors_.contains(name)) {
+                    folder_.refuse(nodes_[i].part,
+                                   "reads '" + std::string(name) + "', which no part makes");
+                }
+            });
+        }
+        for (auto value : folder_.skeleton().model->graph(0).outputs) {
+            const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
+            if (!name.empty() && !producer.contains(name) && !given.contains(name) &&
+                !tensors_.contains(name)) {
+                STEMMA_THROW(error(error_code::refused, folder_.path(), "",
+                                   "no part makes the model's output '" + std::string(name) + "'"));
+            }
+        }
+        std::priority_queue<id, std::vector<id>, std::greater<>> ready;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            if (waiting[i] == 0) {
+                ready.push(i);
+            }
+        }
+        std::vector<entry> sorted;
+        while (!ready.empty()) {
+            const auto i = ready.top();
+            ready.pop();
+            sorted.push_back(nodes_[i]);
+            for (auto reader : readers[i]) {
+                if (--waiting[reader] == 0) {
+                    ready.push(reader);
+                }
+            }
+        }
+        if (sorted.size() != nodes_.size()) {
+            STEMMA_THROW(error(error_code::refused, folder_.path(), "",
+                               "parts read from each other in a circle"));
+        }
+        nodes_ = std::move(sorted);
+    }
+
+    /// A copy of another part's constant must still be one.
+    void check_clones(const std::unordered_map<std::string_view, id>& producer) const {
+        for (const auto& clone : clones_) {
+            for_each_output(clone, [&](std::string_view name) {
+                const auto from = producer.find(name);
+                const auto bytes = [&](const entry& at) {
+                    const auto message = model(at.part).message(at.node);
+                    return model(at.part).bytes().substr(message.begin, message.size);
+                };
+                if (from == producer.end() || bytes(nodes_[from->second]) != bytes(clone)) {
+                    folder_.refuse(clone.part,
+                                   "changes the constant '" + std::string(name) +
+                                       "', which it shares with other parts; give it another name");
+                }
+            });
+        }
+    }
+
+    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
+        std::unordered_set<std::string_view> given;
+        const auto& skeleton = *folder_.skeleton().model;
+        for (auto value : skeleton.graph(0).inputs) {
+            if (value != no_id) {
+                given.insert(skeleton.value_name(value));
+            }
+        }
+        for (const auto& tensor : skeleton.tensors()) {
+            if (tensor.graph == 0 && tensor.sparse) {
+                given.insert(skeleton.text(tensor.name));
+            }
+        }
+        return given;
+    }
+
+    const split_folder& folder_;
+    const edited_tensors& tensors_;
+    std::vector<std::unique_ptr<graph_contents>> contents_; // by part
+    std::vector<entry> nodes_;
+    std::vector<entry> clones_; // in changed parts
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_EDITED_NODES_HPP

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
+#define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cut/detail/join_model.hpp>
+#include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// The initializers of a split model of which some parts were changed.
+class edited_tensors {
+public:
+    /// Decides for every initializer whose bytes count.
+    /// Requires: `folder` outlives this. Throws: `error` of `refused` where parts contradict each
+    ///   other. Complexity: O(n log n) in initializers, and the bytes of those that were changed.
+    explicit edited_tensors(const split_folder& folder) : folder_(folder) {
+        std::map<std::string, std::vector<id>> holders;
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& name : folder_.manifest().parts[p].initializers) {
+                holders[name].push_back(p);
+            }
+        }
+        for (const auto& [name, tensor] : folder_.skeleton().tensors) {
+            const auto held_by = holders.find(std::string(name));
+            if (held_by == holders.end()) {
+                tensors_[std::string(name)] = {no_id, tensor};
+            } else if (const auto chosen = choose(name, tensor, held_by->second)) {
+                tensors_[std::string(name)] = *chosen;
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!folder_.parts()[p].edited) {
+                continue;
+            }
+            for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
+                if (folder_.skeleton().tensors.contains(name)) {
+                    continue;
+                }
+                const tensor_entry here{p, tensor};
+                const auto known = tensors_.emplace(std::string(name), here);
+                if (!known.second && !same_content(known.first->second, here)) {
+                    folder_.refuse(p, "its initializer '" + std::string(name) +
+                                          "' is not the one of another part");
+                }
+                added_.push_back(std::string(name));
+            }
+        }
+        std::sort(added_.begin(), added_.end());
+        added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
+    }
+
+    /// Whether the source had, or a part adds, an initializer, and it is still wanted.
+    [[nodiscard]] bool contains(std::string_view name) const {
+        return tensors_.find(name) != tensors_.end();
+    }
+
+    /// Returns: the names of those that the source did not have, sorted.
+    [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
+
+    /// Returns: what is known of an initializer. Requires: contains(name).
+    [[nodiscard]] tensor_header header(std::string_view name) const {
+        return header_of(tensors_.find(name)->second);
+    }
+
+    /// Returns: an initializer over `split_files`, with its data inside unless these are in a file
+    /// beside the source. Requires: contains(name).
+    [[nodiscard]] byte_rope bytes(std::string_view name) const {
+        return tensor(tensors_.find(name)->second);
+    }
+
+private:
+    using at_tensor = detail::onnx_fields::tensor;
+
+    /// Where the bytes of an initializer are.
+    struct tensor_entry {
+        id part = no_id; // `no_id`: the skeleton
+        id tensor = no_id;
+    };
+
+    [[nodiscard]] const split_folder::model_file& file_of(const tensor_entry& at) const {
+        return at.part == no_id ? folder_.skeleton() : folder_.parts()[at.part];
+    }
+
+    [[nodiscard]] tensor_header header_of(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        return read_tensor_header(m, m.tensors()[at.tensor]);
+    }
+
+    [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
+                                                     const std::vector<id>& held_by) const {
+        std::optional<tensor_entry> original;
+        std::optional<tensor_entry> changed;
+        bool kept = false; // by somebody who was not changed
+        for (auto p : held_by) {
+            const auto& part = folder_.parts()[p];
+            const auto found = part.tensors.find(name);
+            if (found == part.tensors.end()) {
+                continue;
+            }
+            const tensor_entry here{p, found->second};
+            if (!part.edited || is_in_weights(here)) {
+                kept = kept || !part.edited;
+                original = original && !folder_.parts()[original->part].edited ? original : here;
+                continue;
+            }
+            if (changed && !same_content(*changed, here)) {
+                folder_.refuse(p, "its initializer '" + std::string(name) +
+                                      "' is not the one of another part");
+            }
+            changed = here;
+        }
+        if (changed && original && !same_content(*original, *changed)) {
+            folder_.refuse(changed->part, "changes the initializer '" + std::string(name) +
+                                              "', which other parts share; give it another name");
+        }
+        const auto chosen = original ? original : changed;
+        // Data in files beside the source stay where the source has them.
+        const bool elsewhere = read_tensor_header(*folder_.skeleton().model,
+                                                  folder_.skeleton().model->tensors()[in_skeleton])
+                                   .external;
+        return chosen && elsewhere && original ? std::optional(tensor_entry{no_id, in_skeleton})
+                                               : chosen;
+    }
+
+    [[nodiscard]] bool is_in_weights(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        const auto header = read_tensor_header(m, m.tensors()[at.tensor]);
+        return header.external && header.location == folder_.manifest().weights.file;
+    }
+
+    [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
+        return text_of(tensor(a)) == text_of(tensor(b));
+    }
+
+    [[nodiscard]] std::string text_of(const byte_rope& rope) const {
+        std::string text;
+        rope.for_each(
+            [&](id file, std::uint64_t begin, std::uint64_t size) {
+                text.append(split_files::at(folder_, file).bytes().substr(begin, size));
+            },
+            [&](std::string_view more) { text.append(more); });
+        return text;
+    }
+
+    /// Returns: an initializer with its data inside, unless these are in a file beside the source.
+    [[nodiscard]] byte_rope tensor(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        const auto& found = m.tensors()[at.tensor];
+        const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
+        byte_rope result;
+        const bool in_weights = is_in_weights(at);
+        auto fields = m.reader(found.message);
+        for (wire_field field; fields.next(field);) {
+            if (!in_weights || (field.number != at_tensor::external_data &&
+                                field.number != at_tensor::data_location)) {
+                result.add_range(field.begin, field.end - field.begin, file);
+            }
+        }
+        if (in_weights) {
+            const auto header = read_tensor_header(m, found);
+            const auto size = folder_.weights()->bytes().size();
+            if (header.offset > size || header.length > size - header.offset) {
+                folder_.refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
+                                            "' reach beyond the end of the file of weights");
+            }
+            std::string start;
+            detail::append_tag(at_tensor::raw_data, start);
+            detail::append_varint(header.length, start);
+            result.add_text(start);
+            result.add_range(header.offset, header.length, split_files::weights);
+        }
+        return result;
+    }
+
+    const split_folder& folder_;
+    std::map<std::string, tensor_entry, std::less<>> tensors_;
+    std::vector<std::string> added_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP

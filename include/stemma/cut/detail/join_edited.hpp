@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
+#define STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/detail/edited_nodes.hpp>
+#include <stemma/cut/detail/edited_tensors.hpp>
+#include <stemma/cut/detail/join_model.hpp>
+#include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Puts a model together from parts of which some were changed: their nodes take the place of the
+/// ones they had, their weights that of theirs; new operator sets, functions and types are added.
+class edited_join {
+public:
+    /// Requires: `folder` outlives the join.
+    explicit edited_join(const split_folder& folder)
+        : folder_(folder), tensors_(folder), nodes_(folder, tensors_) {}
+
+    /// Returns: a rope over `split_files`.
+    /// Throws: `error` of `refused` when the parts no longer fit together, saying where.
+    /// Complexity: O(n log n) in what the parts hold, weights aside.
+    [[nodiscard]] byte_rope build() {
+        byte_rope result;
+        const auto bytes = folder_.skeleton().file->bytes();
+        wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                           folder_.skeleton().file->path());
+        bool first = true;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph,
+                                 graph(fields.inner(field), std::exchange(first, false)));
+            } else {
+                result.add_range(field.begin, field.end - field.begin, split_files::skeleton);
+            }
+        }
+        add_opsets(result);
+        add_functions(result);
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+    using at_tensor = detail::onnx_fields::tensor;
+
+    [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
+
+    /// Returns: a chunk of the main graph; the first one takes all that is new.
+    [[nodiscard]] byte_rope graph(wire_reader fields, bool first) {
+        byte_rope result;
+        std::unordered_set<std::string_view> made; // by changed parts
+        for (const auto& at : nodes_.in_order()) {
+            if (first) {
+                const auto message = model(at.part).message(at.node);
+                std::string start;
+                detail::append_tag(at_graph::node, start);
+                detail::append_varint(message.size, start);
+                result.add_text(start);
+                result.add_range(message.begin, message.size, split_files::part(at.part));
+            }
+            if (folder_.parts()[at.part].edited) {
+                nodes_.for_each_output(at, [&](std::string_view name) { made.insert(name); });
+            }
+        }
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::initializer)) {
+                const auto name = name_in(fields.inner(field), at_tensor::name);
+                if (tensors_.contains(name)) {
+                    result.add_field(at_graph::initializer, tensors_.bytes(name));
+                }
+            } else if (field.is_bytes(at_graph::value_info) &&
+                       (made.contains(name_in(fields.inner(field), 1)) ||
+                        !still_there(name_in(fields.inner(field), 1)))) {
+                continue;
+            } else {
+                result.add_range(field.begin, field.end - field.begin, split_files::skeleton);
+            }
+        }
+        if (first) {
+            for (const auto& name : tensors_.added()) {
+                result.add_field(at_graph::initializer, tensors_.bytes(name));
+                if (folder_.skeleton().model->ir_version() < 4) {
+                    add_input(name, result);
+                }
+            }
+            add_types(made, result);
+        }
+        return result;
+    }
+
+    [[nodiscard]] static std::string_view name_in(wire_reader fields, std::uint32_t number) {
+        std::string_view name;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(number)) {
+                name = fields.text(field);
+            }
+        }
+        return name;
+    }
+
+    /// Whether some node still makes a value.
+    [[nodiscard]] bool still_there(std::string_view name) {
+        if (all_made_.empty()) {
+            for (const auto& at : nodes_.in_order()) {
+                nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
+            }
+        }
+        return all_made_.contains(name);
+    }
+
+    void add_input(const std::string& name, byte_rope& out) const {
+        std::string info;
+        detail::append_field(detail::onnx_fields::value_info::name, name, info);
+        detail::append_field(detail::onnx_fields::value_info::type,
+                             tensor_type(tensors_.header(name)), info);
+        out.add_field(at_graph::input, info);
+    }
+
+    /// Adds what changed parts say of the types of what they make.
+    void add_types(const std::unordered_set<std::string_view>& made, byte_rope& out) const {
+        std::unordered_set<std::string_view> declared; // as outputs of the model
+        for (const auto& info : folder_.skeleton().model->value_infos()) {
+            if (info.graph == 0 && info.field == at_graph::output) {
+                declared.insert(folder_.skeleton().model->text(info.name));
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!folder_.parts()[p].edited) {
+                continue;
+            }
+            for (const auto& info : model(p).value_infos()) {
+                const auto name = model(p).text(info.name);
+                if (info.graph == 0 && info.field != at_graph::input && made.contains(name) &&
+                    declared.insert(name).second) {
+                    std::string start;
+                    detail::append_tag(at_graph::value_info, start);
+                    detail::append_varint(info.message.size, start);
+                    out.add_text(start);
+                    out.add_range(info.message.begin, info.message.size, split_files::part(p));
+                }
+            }
+        }
+    }
+
+    void add_opsets(byte_rope& out) const {
+        std::map<std::string_view, std::int64_t> versions;
+        for (const auto& opset : folder_.skeleton().model->opset_imports()) {
+            versions[opset.domain] = opset.version;
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& opset : model(p).opset_imports()) {
+                const auto known = versions.emplace(opset.domain, opset.version);
+                if (known.first->second != opset.version) {
+                    folder_.refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
+                                          std::string(opset.domain) + "', the source " +
+                                          std::to_string(known.first->second));
+                }
+                if (known.second) {
+                    out.add_field(at_model::opset_import, opset_import_text(opset));
+                }
+            }
+        }
+    }
+
+    void add_functions(byte_rope& out) const {
+        std::map<std::string, std::string_view> known;
+        const auto visit = [&](id p, const wire_model& m, bool adds) {
+            auto fields = m.reader();
+            for (wire_field field; fields.next(field);) {
+                if (!field.is_bytes(at_model::functions)) {
+                    continue;
+                }
+                using at = detail::onnx_fields::function;
+                std::string key(name_in(fields.inner(field), at::domain));
+                key.append("\n").append(name_in(fields.inner(field), at::name));
+                key.append("\n").append(name_in(fields.inner(field), at::overload));
+                const auto made = known.emplace(key, fields.text(field));
+                if (adds && made.second) {
+                    out.add_range(field.begin, field.end - field.begin, split_files::part(p));
+                } else if (adds && made.first->second != fields.text(field)) {
+                    folder_.refuse(p, "changes a function that the source has: '" +
+                                          std::string(name_in(fields.inner(field), at::name)) +
+                                          "'");
+                }
+            }
+        };
+        visit(0, *folder_.skeleton().model, false);
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (folder_.parts()[p].edited) {
+                visit(p, model(p), true);
+            }
+        }
+    }
+
+    const split_folder& folder_;
+    edited_tensors tensors_;
+    edited_nodes nodes_;
+    std::unordered_set<std::string_view> all_made_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_JOIN_EDITED_HPP

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_PART_RECORDS_HPP
+#define STEMMA_CUT_DETAIL_PART_RECORDS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/tag_lookup.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attribution_options.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/read_tags.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
+#include <stemma/tagging/any_policy.hpp>
+#include <stemma/tagging/name_modules.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Makes the records of parts of a tagged model: of the modules that a part has nodes or parameters
+/// of, with those above them, and of others only where their tags would be different ones without.
+class part_records {
+public:
+    /// Requires: `model` outlives this.
+    /// Complexity: O(modules + fields of initializers and value infos), and of a table O(nodes).
+    part_records(const wire_model& model, recorded_model whole)
+        : model_(&model), whole_(std::move(whole)) {
+        const auto named = detail::naming_of(whole_);
+        if (!named) {
+            return;
+        }
+        naming_ = named->naming;
+        selection_ = named->selection;
+        tags_ = name_modules(whole_.modules, *selection_, *naming_);
+        bool damaged = false;
+        table_ = detail::read_table(model, whole_.modules.size(), damaged);
+        by_tag_.emplace(tags_);
+        model.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
+            if (key == hierarchy_tags_key) {
+                add_tags(text, of_value_[value]);
+            }
+        });
+        for (const auto& tensor : model.tensors()) {
+            if (tensor.value != no_id) {
+                initializers_.emplace(model.value_name(tensor.value), tensor.value);
+            }
+        }
+        for (id m = 1; m < tags_.size(); ++m) {
+            if (tags_.is_selected(m)) {
+                named_below_.emplace(tags_.above(m), m);
+            }
+        }
+    }
+
+    part_records(const part_records&) = delete;
+    part_records& operator=(const part_records&) = delete;
+
+    /// Returns: the record of a part with these nodes, which are numbered anew in that order, and
+    /// these initializers; the digest is the caller's. Where the model does not say of all nodes
+    /// which module they are of, the part has all modules.
+    /// Complexity: O(fields of the nodes + (nodes + modules of the part) * depth), and where tags
+    /// would be others, that of naming those beside them.
+    [[nodiscard]] recorded_model of(std::span<const id> nodes,
+                                    std::span<const id> initializers) const {
+        recorded_model record{whole_header(), {}};
+        record.nodes = nodes.size();
+        record.claims = claims_about(whole_.claims, nodes, model_->node_count());
+        auto part = find_modules(nodes, initializers, record.claims);
+        if (!part) {
+            record.modules = whole_.modules;
+            return record;
+        }
+        record.modules = build(*part);
+        for (auto& claims : record.claims) {
+            for (auto& run : claims.runs) {
+                run.made.module = run.made.module == no_id ? no_id : part->rank_of(run.made.module);
+            }
+        }
+        return record;
+    }
+
+private:
+    /// Some modules of the whole.
+    struct chosen_modules {
+        std::vector<id> modules;        // ascending, with all above them
+        std::unordered_set<id> direct;  // that nodes are of
+        std::unordered_set<id> tensors; // initializers of the part
+
+        [[nodiscard]] id rank_of(id m) const {
+            const auto at = std::lower_bound(modules.begin(), modules.end(), m);
+            return at == modules.end() || *at != m ? no_id : static_cast<id>(at - modules.begin());
+        }
+    };
+
+    /// Collects modules, and those above them.
+    class collected_modules {
+    public:
+        explicit collected_modules(const module_tree& tree) : tree_(&tree) { add(0); }
+
+        void add(id m) {
+            while (m != no_id && known_.insert(m).second) {
+                m = m == 0 ? no_id : tree_->index().parent(m);
+            }
+        }
+
+        [[nodiscard]] std::vector<id> ascending() const {
+            std::vector<id> sorted(known_.begin(), known_.end());
+            std::sort(sorted.begin(), sorted.end());
+            return sorted;
+        }
+
+    private:
+        const module_tree* tree_;
+        std::unordered_set<id> known_;
+    };
+
+    [[nodiscard]] model_record whole_header() const {
+        model_record about;
+        about.carriers = whole_.carriers;
+        about.options = whole_.options;
+        about.from_model = whole_.from_model;
+        return about;
+    }
+
+    void add_tags(std::string_view list, std::vector<id>& found) const {
+        const auto tags = nlohmann::json::parse(list, nullptr, false);
+        for (const auto& tag : tags.is_array() ? tags : nlohmann::json::array()) {
+            const auto m =
+                tag.is_string() ? by_tag_->find(tag.get_ref<const std::string&>()) : no_id;
+            if (m != no_id) {
+                found.push_back(m);
+            }
+        }
+    }
+
+    [[nodiscard]] std::optional<chosen_modules>
+    find_modules(std::span<const id> nodes, std::span<const id> initializers,
+                 const std::vector<claim_runs>& claims) const {
+        if (!naming_) {
+            return std::nullopt;
+        }
+        const auto& tree = whole_.modules;
+        chosen_modules part;
+        collected_modules found(tree);
+        const auto add_all = [&](const auto& lists, id key) {
+            if (const auto list = lists.find(key); list != lists.end()) {
+                std::for_each(list->second.begin(), list->second.end(),
+                              [&](id m) { found.add(m); });
+            }
+        };
+        detail::carrier_modules named(tree, tags_, detail::has_our_namespaces(*model_));
+        std::vector<id> several;
+        for (auto node : nodes) {
+            const auto carriers = read_node_carriers(*model_, node);
+            auto m = named.find(carriers);
+            m = m == no_id && table_ ? (*table_)[node] : m;
+            if (m == no_id) {
+                return std::nullopt;
+            }
+            if (carriers.all) {
+                add_tags(*carriers.all, several);
+            }
+            part.direct.insert(m);
+            found.add(m);
+            for (auto value : model_->inputs(node)) {
+                add_all(of_value_, value);
+            }
+            for (id i = 0; i < model_->output_count(node); ++i) {
+                add_all(of_value_, model_->first_output(node) + i);
+            }
+        }
+        std::for_each(several.begin(), several.end(), [&](id m) { found.add(m); });
+        const module_lookup<module_tree> lookup(tree);
+        for (auto value : initializers) {
+            part.tensors.insert(value);
+            add_all(of_value_, value);
+            const auto name = model_->value_name(value);
+            const auto dot = name.rfind('.');
+            const auto owner = find_module(lookup, name.substr(0, dot == name.npos ? 0 : dot));
+            if (owner != no_id && has_tensor(owner, name.substr(dot + 1))) {
+                found.add(owner);
+            }
+        }
+        for (const auto& table : claims) {
+            for (const auto& run : table.runs) {
+                found.add(run.made.module);
+            }
+        }
+        part.modules = found.ascending();
+        return keep_tags(part, found) ? std::optional(std::move(part)) : std::nullopt;
+    }
+
+    [[nodiscard]] bool has_tensor(id m, std::string_view name) const {
+        const auto& tree = whole_.modules;
+        for (std::size_t i = 0; i < tree.parameter_count(m); ++i) {
+            if (tree.parameter(m, i).name == name) {
+                return true;
+            }
+        }
+        for (std::size_t i = 0; i < tree.buffer_count(m); ++i) {
+            if (tree.buffer(m, i).name == name) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Adds what modules of the part are told from by their tags: those of the same class first.
+    /// Returns: whether that suffices.
+    [[nodiscard]] bool keep_tags(chosen_modules& part, collected_modules& found) const {
+        const auto& tree = whole_.modules;
+        for (const bool same_class : {true, false, false}) {
+            const auto modules = build(part);
+            const auto tags = name_modules(modules, *selection_, *naming_);
+            bool equal = true;
+            for (id rank = 0; rank < part.modules.size(); ++rank) {
+                const auto m = part.modules[rank];
+                if (tags.is_selected(rank) != tags_.is_selected(m)) {
+                    return false;
+                }
+                if (!tags.is_selected(rank) || tags.segment(rank) == tags_.segment(m)) {
+                    continue;
+                }
+                equal = false;
+                const auto [first, last] = named_below_.equal_range(tags_.above(m));
+                for (auto it = first; it != last; ++it) {
+                    if (!same_class || tree.class_name(it->second) == tree.class_name(m)) {
+                        found.add(it->second);
+                    }
+                }
+            }
+            if (equal) {
+                return true;
+            }
+            part.modules = found.ascending();
+        }
+        return false;
+    }
+
+    /// Whether a tensor of a module is one of the part: by its name, else if nodes are of it.
+    [[nodiscard]] bool has_tensor(const chosen_modules& part, id m, const std::string& path) const {
+        const auto known = initializers_.find(path);
+        return known == initializers_.end() ? part.direct.contains(m)
+                                            : part.tensors.contains(known->second);
+    }
+
+    [[nodiscard]] module_tree build(const chosen_modules& part) const {
+        const auto& tree = whole_.modules;
+        module_tree_builder builder(tree.attribute(0));
+        std::unordered_set<std::string> tensors;
+        for (id rank = 0; rank < part.modules.size(); ++rank) {
+            const auto m = part.modules[rank];
+            if (m != 0) {
+                builder.child(part.rank_of(tree.index().parent(m)), tree.attribute(m));
+            }
+            if (!tree.class_name(m).empty()) {
+                builder.set_class(rank, tree.class_name(m), tree.qualified_class(m));
+            }
+            if (tree.calls(m) != no_id) {
+                builder.set_calls(rank, tree.calls(m));
+            }
+            const auto prefix = m == 0 ? std::string() : tree.path(m) + ".";
+            const auto add = [&](const tensor_info& tensor, bool buffer) {
+                auto path = prefix + std::string(tensor.name);
+                if (has_tensor(part, m, path)) {
+                    buffer ? builder.add_buffer(rank, tensor) : builder.add_parameter(rank, tensor);
+                    tensors.insert(std::move(path));
+                }
+            };
+            for (std::size_t i = 0; i < tree.parameter_count(m); ++i) {
+                add(tree.parameter(m, i), false);
+            }
+            for (std::size_t i = 0; i < tree.buffer_count(m); ++i) {
+                add(tree.buffer(m, i), true);
+            }
+        }
+        for (const auto& alias : tree.aliases()) {
+            if (const auto rank = part.rank_of(alias.module); rank != no_id) {
+                builder.add_alias(alias.path, rank);
+            }
+        }
+        for (const auto& group : tree.shared_parameters()) {
+            std::vector<std::string> kept;
+            std::copy_if(group.begin(), group.end(), std::back_inserter(kept),
+                         [&](const std::string& path) { return tensors.contains(path); });
+            if (kept.size() > 1) {
+                builder.add_shared_parameters(std::move(kept));
+            }
+        }
+        return builder.build();
+    }
+
+    const wire_model* model_;
+    recorded_model whole_;
+    std::optional<any_naming<module_tree>> naming_; // none: it is unknown what tags look like
+    std::optional<any_selection<module_tree>> selection_;
+    tag_table tags_;
+    std::optional<std::vector<id>> table_; // by node
+    std::optional<tag_lookup> by_tag_;
+    std::unordered_map<id, std::vector<id>> of_value_;
+    std::unordered_map<std::string_view, id> initializers_; // by name
+    std::unordered_multimap<id, id> named_below_;           // by the selected module above
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_PART_RECORDS_HPP

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP
+#define STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/split_manifest.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/detail/xxh64.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The name of the manifest in the folder of a split model.
+inline constexpr std::string_view split_manifest_name = "split.json";
+
+/// The files of a split model, opened. Does not move, as its parts refer to each other.
+class split_folder {
+public:
+    /// A file of the folder that holds a model.
+    struct model_file {
+        std::unique_ptr<mapped_file> file; ///< mapped
+        std::unique_ptr<wire_model> model; ///< over its bytes
+        bool edited = false;               ///< its bytes are no longer those that were written
+        std::unordered_map<std::string_view, id>
+            tensors; ///< initializers of the main graph, by name
+    };
+
+    /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
+    /// names files outside of the folder.
+    /// Complexity: O(bytes): all files are hashed.
+    explicit split_folder(const std::string& folder) : folder_(folder) {
+        const mapped_file text(path_of(split_manifest_name));
+        manifest_ = read_split_manifest(text.bytes(), text.path());
+        skeleton_ = open(manifest_.skeleton);
+        std::set<std::string_view> names;
+        for (const auto& part : manifest_.parts) {
+            if (!names.insert(part.at.file).second) {
+                fail("parts", "'" + part.at.file + "' is named twice");
+            }
+            parts_.push_back(open(part.at));
+        }
+        if (!manifest_.weights.file.empty()) {
+            weights_ = std::make_unique<mapped_file>(path_of(manifest_.weights.file));
+            weights_edited_ = to_hex(xxh64(weights_->bytes())) != manifest_.weights.hash;
+        }
+        find_homes();
+    }
+
+    split_folder(const split_folder&) = delete;
+    split_folder& operator=(const split_folder&) = delete;
+
+    /// As it was given.
+    [[nodiscard]] const std::string& path() const noexcept { return folder_; }
+
+    /// What `split` wrote, as it stands in the folder.
+    [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
+
+    /// What is left of the source.
+    [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
+
+    /// The parts, in the order of the manifest.
+    [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
+
+    /// Returns: the file of shared weights, or null where there is none.
+    [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
+
+    /// Whether that file is no longer as it was written.
+    [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
+
+    /// Whether some file but the weights is no longer as it was written.
+    [[nodiscard]] bool is_edited() const {
+        return skeleton_.edited ||
+               std::ranges::any_of(parts_, [](const auto& part) { return part.edited; });
+    }
+
+    /// Returns: how many nodes the source had.
+    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(home_.size()); }
+    /// Returns: the part that a node of the source went to.
+    [[nodiscard]] id home(id node) const noexcept { return home_[node]; }
+    /// Returns: where a node of the source is in its part. Requires: the part is not edited.
+    [[nodiscard]] message_ref message(id node) const {
+        const auto& model = *parts_[home_[node]].model;
+        return model.message(top_level_[home_[node]][slot_[node]]);
+    }
+
+    /// Throws: always, `error` of `malformed` that names the manifest.
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
+    }
+
+    /// Says that a changed part does not fit the others.
+    /// Throws: always, `error` of `refused` that names the file of the part.
+    [[noreturn]] void refuse(id part, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::refused, parts_[part].file->path(), "", reason));
+    }
+
+    /// Returns: the nodes of the main graph of a part, as they stand there.
+    [[nodiscard]] const std::vector<id>& nodes_of(id part) const { return top_level_[part]; }
+
+private:
+    [[nodiscard]] std::string path_of(std::string_view name) const {
+        return (std::filesystem::path(folder_) / name).string();
+    }
+
+    [[nodiscard]] model_file open(const split_manifest::file_entry& entry) const {
+        if (!is_inside_folder(entry.file)) {
+            fail("files", "'" + entry.file + "' is not in the folder");
+        }
+        model_file made;
+        made.file = std::make_unique<mapped_file>(path_of(entry.file));
+        made.model = std::make_unique<wire_model>(made.file->bytes(), made.file->path());
+        made.edited = to_hex(xxh64(made.file->bytes())) != entry.hash;
+        made.file->release_descriptor();
+        const auto tensors = made.model->tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            if (tensors[i].graph == 0 && !tensors[i].sparse) {
+                made.tensors.emplace(made.model->text(tensors[i].name), i);
+            }
+        }
+        return made;
+    }
+
+    void find_homes() {
+        std::size_t count = 0;
+        for (const auto& part : manifest_.parts) {
+            count += part.nodes.size();
+        }
+        home_.assign(count, no_id);
+        slot_.assign(count, no_id);
+        top_level_.resize(parts_.size());
+        for (id p = 0; p < parts_.size(); ++p) {
+            for (auto node : manifest_.parts[p].nodes) {
+                if (node >= count || home_[node] != no_id) {
+                    fail("parts", "node " + std::to_string(node) + " is in no part, or in two");
+                }
+                home_[node] = p;
+            }
+        }
+        for (id p = 0; p < parts_.size(); ++p) {
+            find_slots(p);
+        }
+    }
+
+    void find_slots(id p) {
+        const auto& model = *parts_[p].model;
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (model.graph_of(node) == 0) {
+                top_level_[p].push_back(node);
+            }
+        }
+        if (parts_[p].edited) {
+            return;
+        }
+        const auto& part = manifest_.parts[p];
+        auto order = part.order;
+        if (order.empty()) {
+            std::merge(part.nodes.begin(), part.nodes.end(), part.clones.begin(), part.clones.end(),
+                       std::back_inserter(order));
+        }
+        if (order.size() != top_level_[p].size()) {
+            fail("parts", "'" + part.at.file + "' has another number of nodes");
+        }
+        for (id i = 0; i < order.size(); ++i) {
+            if (order[i] >= home_.size()) {
+                fail("parts", "there is no node " + std::to_string(order[i]));
+            }
+            if (home_[order[i]] == p) {
+                slot_[order[i]] = i;
+            }
+        }
+        for (auto node : part.nodes) {
+            if (slot_[node] == no_id) {
+                fail("parts", "node " + std::to_string(node) + " is not in '" + part.at.file + "'");
+            }
+        }
+    }
+
+    std::string folder_;
+    split_manifest manifest_;
+    model_file skeleton_;
+    std::vector<model_file> parts_;
+    std::unique_ptr<mapped_file> weights_;
+    bool weights_edited_ = false;
+    std::vector<id> home_;                   // by node of the source: its part
+    std::vector<id> slot_;                   // and its place among the nodes there
+    std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP

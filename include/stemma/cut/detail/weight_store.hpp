@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP
+#define STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// One file with the data of tensors that several models share: each tensor is written once.
+///
+/// Several threads may add tensors and ask for them. They stand in the order in which they were
+/// added first.
+class weight_store {
+public:
+    /// Where a tensor's data stand in the file.
+    struct place {
+        std::uint64_t offset = 0; ///< in the store, a multiple of the alignment
+        std::uint64_t length = 0; ///< bytes
+        std::uint64_t from = 0;   ///< where they are in the file they come from
+    };
+
+    /// `source` is the file of the model; `location` is how the models call the store. What is in
+    /// other files stays there unless the store takes it too.
+    weight_store(const wire_model& model, const mapped_file& source, std::string location,
+                 bool takes_external = true)
+        : model_(&model)
+        , source_(&source)
+        , location_(std::move(location))
+        , takes_external_(takes_external) {}
+
+    /// Whether data of other files are taken into the store.
+    [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
+
+    /// Returns: how the models call the store, relative to their folder.
+    [[nodiscard]] const std::string& location() const noexcept { return location_; }
+
+    /// Whether nothing was added, so that no file is needed.
+    [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
+
+    /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
+    /// of the model's file, will be.
+    place add_inline(std::size_t tensor, std::uint32_t begin, std::uint32_t size) {
+        return add(tensor, {"", begin, size});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
+    /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
+    place add_external(std::size_t tensor, const tensor_header& header) {
+        if (const auto known = find(tensor)) {
+            return *known;
+        }
+        const auto& file = external_file(header.location);
+        const auto size = file.bytes().size();
+        const auto length = header.length != 0      ? header.length
+                            : header.offset <= size ? size - header.offset
+                                                    : 0;
+        if (header.offset > size || length > size - header.offset) {
+            STEMMA_THROW(error(error_code::malformed, file.path(), "",
+                               "ends before the data of tensor " + std::to_string(tensor)));
+        }
+        return add(tensor, {std::string(header.location), header.offset, length});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, if they were added.
+    [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
+        const std::lock_guard lock(mutex_);
+        const auto known = placed_.find(tensor);
+        return known == placed_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+    /// Writes all data to `path`.
+    /// Complexity: O(bytes), from file to file.
+    void write(const std::string& path, bool sync) const {
+        output_file output(path);
+        std::uint64_t at = 0;
+        for (const auto& p : pieces_) {
+            output.write(std::string(p.at - at, '\0'));
+            const auto& from = p.from.file.empty() ? *source_ : *files_.at(p.from.file);
+            output.copy(from, p.from.offset, p.from.length);
+            at = p.at + p.from.length;
+        }
+        output.commit(sync);
+    }
+
+private:
+    // Page-aligned data can be mapped by runtimes; 64 bytes are enough for vector loads.
+    static constexpr std::uint64_t alignment = 64;
+
+    struct origin {
+        std::string file; // "" for the model's own
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+    };
+
+    struct piece {
+        origin from;
+        std::uint64_t at = 0;
+    };
+
+    place add(std::size_t tensor, origin from) {
+        const std::lock_guard lock(mutex_);
+        const auto known = placed_.find(tensor);
+        if (known != placed_.end()) {
+            return known->second;
+        }
+        const auto at = (end_ + alignment - 1) / alignment * alignment;
+        end_ = at + from.length;
+        const place made{at, from.length, from.offset};
+        pieces_.push_back({std::move(from), at});
+        placed_.emplace(tensor, made);
+        return made;
+    }
+
+    const mapped_file& external_file(std::string_view location) {
+        const std::lock_guard lock(mutex_);
+        auto& file = files_[std::string(location)];
+        if (!file) {
+            if (!is_inside_folder(location)) {
+                STEMMA_THROW(
+                    error(error_code::malformed, model_->file(), "external data",
+                          "'" + std::string(location) + "' is outside of the model's folder"));
+            }
+            const auto path = std::filesystem::path(model_->file()).parent_path() / location;
+            file = std::make_unique<mapped_file>(path.string());
+        }
+        return *file;
+    }
+
+    const wire_model* model_;
+    const mapped_file* source_;
+    std::string location_;
+    bool takes_external_;
+    mutable std::mutex mutex_;
+    std::map<std::string, std::unique_ptr<mapped_file>> files_;
+    std::unordered_map<std::size_t, place> placed_;
+    std::vector<piece> pieces_;
+    std::uint64_t end_ = 0;
+};
+
+/// Adds the data of tensor number `tensor` of `model` to the store, unless it has no raw data or
+/// fewer bytes of them than `least`, or the store does not take them.
+/// Returns: where they will be. Complexity: O(fields).
+inline std::optional<weight_store::place> place_in_store(const wire_model& model, id tensor,
+                                                         weight_store& store,
+                                                         std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto& found = model.tensors()[tensor];
+    bool external = false;
+    wire_field data; // of a field that is given twice the last one counts
+    auto fields = model.reader(found.message);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::raw_data)) {
+            data = field;
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            external = field.value == 1;
+        }
+    }
+    if (external) {
+        return store.takes_external()
+                   ? std::optional(store.add_external(tensor, read_tensor_header(model, found)))
+                   : std::nullopt;
+    }
+    return data.size() >= least ? std::optional(store.add_inline(tensor, data.content, data.size()))
+                                : std::nullopt;
+}
+
+/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
+/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
+[[nodiscard]] inline std::optional<byte_rope>
+stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto place = place_in_store(model, tensor, store, least);
+    if (!place) {
+        return std::nullopt;
+    }
+    byte_rope kept;
+    auto fields = model.reader(model.tensors()[tensor].message);
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(at::raw_data) && field.number != at::external_data &&
+            field.number != at::data_location) {
+            kept.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    std::string entries;
+    const auto add = [&](std::string_view key, std::string_view value) {
+        detail::append_entry(at::external_data, key, value, entries);
+    };
+    add("location", store.location());
+    add("offset", std::to_string(place->offset));
+    add("length", std::to_string(place->length));
+    detail::append_number(at::data_location, 1, entries); // EXTERNAL
+    kept.add_text(entries);
+    return kept;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_FIND_GAPS_HPP
+#define STEMMA_CUT_FIND_GAPS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/cut/boundary.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
+/// the order of the stretch.
+///
+/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> find_gaps(const Graph& graph, const vertex_set& set,
+                                                     const order_stretch<Graph>& stretch) {
+    enum state : std::uint8_t { nothing, behind_members, member, gap };
+    const auto all = stretch.vertices();
+    std::vector<state> known(all.size(), nothing);
+    const auto known_of = [&](vertex_t<Graph> v) {
+        const auto place = stretch.place(index_of(graph, v));
+        return place < all.size() ? known[place] : nothing;
+    };
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.apart[v]) {
+            continue;
+        }
+        if (set.inside[v]) {
+            known[at] = member;
+            continue;
+        }
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            if (known_of(source(*it, graph)) != nothing) {
+                known[at] = behind_members;
+                break;
+            }
+        }
+    }
+    std::vector<vertex_t<Graph>> gaps;
+    for (auto at = all.size(); at-- > 0;) {
+        if (known[at] != behind_members) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
+            if (known_of(target(*it, graph)) >= member) {
+                known[at] = gap;
+                gaps.push_back(all[at]);
+                break;
+            }
+        }
+    }
+    std::reverse(gaps.begin(), gaps.end());
+    return gaps;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_FIND_GAPS_HPP

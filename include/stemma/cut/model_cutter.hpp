@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_MODEL_CUTTER_HPP
+#define STEMMA_CUT_MODEL_CUTTER_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/cut_options.hpp>
+#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/detail/part_cutter.hpp>
+#include <stemma/cut/detail/part_files.hpp>
+#include <stemma/cut/detail/write_cuts.hpp>
+#include <stemma/cut/model_part.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/inlined_model.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What is to be cut out of a model: a module with all that lies below it, or some nodes.
+struct cut_subject {
+    id module = no_id;       ///< when there are no nodes
+    std::vector<id> nodes{}; ///< ascending
+};
+
+/// Cuts modules and sets of nodes out of one model, as models of their own that run.
+///
+/// Parts that lie in functions are cut out of the model with its functions put in where they are
+/// called. Requires: models that are cut keep their evidence.
+class model_cutter {
+public:
+    /// Finds what no attribution is needed for. Requires: the model outlives it.
+    /// Complexity: O(nodes + edges).
+    explicit model_cutter(const wire_model& model, cut_options options = {})
+        : options_(std::move(options))
+        , basis_(std::make_shared<detail::cut_basis>(model, options_)) {}
+
+    /// Cuts one part out. Requires, here and below: `opened` has the model that this was made for.
+    /// Throws: `error` of `refused` where that cannot be done, and where several parts would be
+    ///   needed; of `not_found` for a module without nodes.
+    /// Complexity: that of `cut_planner::plan`.
+    [[nodiscard]] model_part cut(attributed_model& opened, const cut_subject& subject) {
+        auto parts = cut_all(opened, subject);
+        if (parts.size() > 1) {
+            STEMMA_THROW(error(error_code::refused, opened.file().path(),
+                               detail::module_name(opened.modules(), parts.front().record_.module),
+                               "makes " + std::to_string(parts.size()) + " parts, not one"));
+        }
+        return std::move(parts.front());
+    }
+
+    /// Cuts one part out, or as many as the policy asks for. Returns: at least one.
+    /// Throws: as above. Complexity: as above.
+    [[nodiscard]] std::vector<model_part> cut_all(attributed_model& opened,
+                                                  const cut_subject& subject) {
+        auto from = std::make_shared<model_part::origin>(
+            model_part::origin{nullptr, detail::cut_source(opened), basis_});
+        detail::part_cutter cutter(options_, from->source, *basis_);
+        const auto module = module_of(opened, subject, cutter);
+        if (!subject.nodes.empty()) {
+            return parts_of(cutter, cutter.plan({subject.nodes, {}}), module, std::move(from));
+        }
+        if (opens_functions(opened.model())) {
+            cutter.leave_functions();
+        }
+        auto plans = cutter.plan(cutter.request_of(module));
+        if (cutter.left().empty()) {
+            return parts_of(cutter, std::move(plans), module, std::move(from));
+        }
+        auto inlined = std::make_shared<inlined_model>(opened, "");
+        auto basis = std::make_shared<detail::cut_basis>(inlined->model(), options_);
+        auto opened_up = std::make_shared<model_part::origin>(
+            model_part::origin{inlined, detail::cut_source(from->source, *inlined), basis});
+        detail::part_cutter others(options_, opened_up->source, *basis);
+        return parts_of(others, others.plan(others.request_of(module)), module,
+                        std::move(opened_up));
+    }
+
+    /// Cuts parts out and writes them: to `path`, or, when there are several, with numbers in front
+    /// of the extension. Files that exist are replaced.
+    /// Returns: what was written, and what was not.
+    /// Throws: `error` of `not_found` for a module without nodes, of `cannot_write`, of
+    /// `too_large`. Complexity: O(bytes).
+    std::vector<cut_record> write(attributed_model& opened, const cut_subject& subject,
+                                  const std::string& path) {
+        const detail::cut_source source(opened);
+        detail::part_cutter parts(options_, source, *basis_);
+        const auto module = module_of(opened, subject, parts);
+        const bool beside = is_beside(path, opened);
+        const bool external = !beside && !external_files(opened.model()).empty();
+        if (external && options_.data == data_placement::link) {
+            place_external_data(opened.model(), path, options_.data, options_.force);
+        }
+        const auto place_weights = [&](detail::part_cutter& to) {
+            if (external && options_.data == data_placement::copy) {
+                to.use_store_of(path);
+            }
+        };
+        place_weights(parts);
+        const auto path_of = [&](id, std::size_t part, std::size_t count) {
+            const std::filesystem::path one(path);
+            return count == 1
+                       ? path
+                       : (one.parent_path() / (one.stem().string() + "." + std::to_string(part) +
+                                               one.extension().string()))
+                             .string();
+        };
+        const bool of_nodes = !subject.nodes.empty();
+        if (!of_nodes && opens_functions(opened.model())) {
+            parts.leave_functions();
+        }
+        auto records = of_nodes ? parts.cut(
+                                      {module},
+                                      [&](std::size_t) {
+                                          return cut_request{subject.nodes, {}};
+                                      },
+                                      path_of)
+                                : parts.cut({module}, path_of);
+        parts.write_store();
+        if (!parts.left().empty()) {
+            const inlined_model inlined(opened, path);
+            const detail::cut_source inside(source, inlined);
+            detail::cut_basis basis(inlined.model(), options_);
+            detail::part_cutter others(options_, inside, basis);
+            place_weights(others);
+            records = others.cut({module}, path_of);
+            others.write_store();
+        }
+        return records;
+    }
+
+    /// Cuts modules out and writes them to a folder, with `index.json`, which says what is where
+    /// (see docs/formats.md). Weights are shared, in a file of their own.
+    /// Returns: what was written, and what was not, by module.
+    /// Throws: `error` of `exists` for a file that may not be replaced, of `cannot_write`, of
+    ///   `too_large`. Complexity: O(bytes).
+    std::vector<cut_record> write_all(attributed_model& opened, std::span<const id> modules,
+                                      const std::string& folder) {
+        const std::vector<id> wanted(modules.begin(), modules.end());
+        detail::make_folder(folder);
+        const detail::cut_source source(opened);
+        detail::part_cutter parts(options_, source, *basis_, folder);
+        const auto inside = (std::filesystem::path(folder) / "x").string();
+        const bool beside = is_beside(inside, opened);
+        const bool external = !external_files(opened.model()).empty();
+        const bool link = options_.data == data_placement::link;
+        if (link && external) {
+            place_external_data(opened.model(), inside, options_.data, options_.force);
+        }
+        const auto place_weights = [&](detail::part_cutter& to, const std::string& store) {
+            if (!external || (!link && !beside)) {
+                to.use_store(folder, store, options_.data != data_placement::keep);
+            }
+        };
+        place_weights(parts, "weights.bin");
+        detail::file_namer names(source.modules, source.tags);
+        const auto path_of = [&](id m, std::size_t part, std::size_t count) {
+            return (std::filesystem::path(folder) / names.name(m, part, count)).string();
+        };
+        if (opens_functions(opened.model())) {
+            parts.leave_functions();
+        }
+        auto records = parts.cut(wanted, path_of);
+        parts.write_store();
+        if (!parts.left().empty()) {
+            const inlined_model inlined(opened, inside);
+            const detail::cut_source of_inlined(source, inlined);
+            detail::cut_basis basis(inlined.model(), options_);
+            detail::part_cutter others(options_, of_inlined, basis, folder);
+            place_weights(others, "weights.inlined.bin");
+            std::vector<id> left;
+            for (auto i : parts.left()) {
+                left.push_back(wanted[i]);
+            }
+            const auto more = others.cut(left, path_of);
+            others.write_store();
+            records.insert(records.end(), more.begin(), more.end());
+            std::stable_sort(records.begin(), records.end(),
+                             [](const auto& a, const auto& b) { return a.module < b.module; });
+        }
+        output_file index((std::filesystem::path(folder) / "index.json").string());
+        write_cut_records(records, std::filesystem::path(source.path).filename().string(),
+                          source.modules, source.tags, index);
+        index.commit(options_.sync);
+        return records;
+    }
+
+private:
+    [[nodiscard]] static bool is_beside(const std::string& path, const attributed_model& opened) {
+        return detail::folder_of(path) == detail::folder_of(opened.file().path());
+    }
+
+    /// Whether functions are to be opened where parts lie in them; those that folding made are not.
+    [[nodiscard]] static bool opens_functions(const wire_model& model) {
+        return !model.functions().empty() && !find_model_metadata(model, fold_key).has_value();
+    }
+
+    /// Returns: the module, or the deepest one that all of the nodes lie in.
+    [[nodiscard]] static id module_of(const attributed_model& opened, const cut_subject& subject,
+                                      const detail::part_cutter& cutter) {
+        const auto& attributions = opened.tags().attributions;
+        if (!subject.nodes.empty()) {
+            auto module = attributions[subject.nodes.front()].module;
+            for (auto node : subject.nodes) {
+                module = opened.modules().index().lca(module, attributions[node].module);
+            }
+            return module;
+        }
+        if (subject.module == no_id || cutter.count(subject.module) == 0) {
+            STEMMA_THROW(
+                error(error_code::not_found, opened.file().path(), "",
+                      subject.module == no_id
+                          ? "there is nothing to cut out"
+                          : "module '" + opened.modules().path(subject.module) + "' has no nodes"));
+        }
+        return subject.module;
+    }
+
+    [[nodiscard]] std::vector<model_part>
+    parts_of(detail::part_cutter& cutter, std::vector<cut_plan> plans, id module,
+             std::shared_ptr<const model_part::origin> from) const {
+        std::vector<model_part> parts;
+        for (std::size_t p = 0; p < plans.size(); ++p) {
+            auto record = cutter.record_of(module, p, plans[p]);
+            if (record.is_refused()) {
+                const auto& source = from->source;
+                STEMMA_THROW(error(error_code::refused, source.path,
+                                   detail::module_name(source.modules, module), record.text));
+            }
+            cutter.tell(plans[p]);
+            parts.push_back(model_part(from, std::move(plans[p]), std::move(record), options_));
+        }
+        return parts;
+    }
+
+    cut_options options_;
+    std::shared_ptr<detail::cut_basis> basis_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_MODEL_CUTTER_HPP

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_MODEL_LOADS_HPP
+#define STEMMA_CUT_MODEL_LOADS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/cost.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/tensor_types.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// What the nodes of a model add to a part, for a `cost_policy`, with all that these may ask. What
+/// is not counted is read when it is asked for; types that the file does not declare are inferred.
+class model_loads final : public load_reader {
+public:
+    /// `attributions` is by node. Requires: all outlive this. Complexity: that of `find_loads`.
+    model_loads(const wire_model& model, const module_tree& modules,
+                std::span<const attribution> attributions)
+        : model_(model)
+        , modules_(modules)
+        , attributions_(attributions)
+        , loads_(find_loads(model))
+        , types_(model)
+        , tensor_of_(model.value_count(), no_id) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            loads_[node].node = node;
+            loads_[node].details = this;
+        }
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            tensor_of_[tensors[i].value] = i;
+        }
+    }
+
+    // Loads refer to it.
+    model_loads(const model_loads&) = delete;
+    model_loads& operator=(const model_loads&) = delete;
+
+    /// Returns: by node what it adds; valid as long as this.
+    [[nodiscard]] std::span<const operator_load> all() const noexcept { return loads_; }
+
+    [[nodiscard]] std::string_view op_type(id node) const override { return model_.op_type(node); }
+    /// Returns: "" for the standard domain.
+    [[nodiscard]] std::string_view domain(id node) const override { return model_.domain(node); }
+    [[nodiscard]] std::string_view name(id node) const override { return model_.name(node); }
+
+    [[nodiscard]] id module(id node) const override { return attributions_[node].module; }
+    /// Returns: the path of the deepest module.
+    [[nodiscard]] std::string module_path(id node) const override {
+        return module(node) == no_id ? std::string() : modules_.path(module(node));
+    }
+
+    /// Returns: what a node reads. Complexity: O(inputs), and that of `shape_inference::find`.
+    [[nodiscard]] std::vector<load_value> inputs(id node) const override {
+        std::vector<load_value> values;
+        for (auto value : model_.inputs(node)) {
+            values.push_back(value == no_id ? load_value{} : describe(value));
+        }
+        return values;
+    }
+
+    /// Returns: what a node makes. Complexity: as above.
+    [[nodiscard]] std::vector<load_value> outputs(id node) const override {
+        std::vector<load_value> values;
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            values.push_back(describe(model_.first_output(node) + i));
+        }
+        return values;
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> whole(id node, std::string_view name) const override {
+        return node_attributes(model_, node).whole(name);
+    }
+    [[nodiscard]] std::optional<std::vector<std::int64_t>>
+    /// Returns: a list of whole numbers, if the operator has such an attribute.
+    wholes(id node, std::string_view name) const override {
+        return node_attributes(model_, node).wholes(name);
+    }
+    /// Returns: a real number, if the operator has such an attribute.
+    [[nodiscard]] std::optional<float> real(id node, std::string_view name) const override {
+        return node_attributes(model_, node).real(name);
+    }
+    /// Returns: a text, if the operator has such an attribute.
+    [[nodiscard]] std::string_view text(id node, std::string_view name) const override {
+        return node_attributes(model_, node).text(name);
+    }
+
+    /// Returns: the nodes directly in its bodies, and in a function that it calls.
+    /// Complexity: O(length of the result); the first call O(nodes).
+    [[nodiscard]] std::vector<id> inside(id node) const override {
+        if (!contents_) {
+            contents_.emplace(model_);
+        }
+        const auto inner = contents_->inner_nodes(node);
+        std::vector<id> found(inner.begin(), inner.end());
+        if (const auto f = model_.callee(node); f != no_id) {
+            const auto called = contents_->own_nodes(model_.functions()[f].graph);
+            found.insert(found.end(), called.begin(), called.end());
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] load_value describe(id value) const {
+        load_value known;
+        known.name = model_.value_name(value);
+        if (const auto number = tensor_of_[value]; number != no_id) {
+            const auto header = read_tensor_header(model_, model_.tensors()[number]);
+            known.element_type = data_type_name(header.data_type);
+            known.shape = header.dims;
+            known.is_weight = true;
+            return known;
+        }
+        if (!types_.has_type(value)) {
+            if (!inference_) {
+                inference_.emplace(model_, types_);
+            }
+            inference_->find(value);
+        }
+        if (const auto type = types_.type_of(value)) {
+            auto facts = detail::tensor_types().read(*type);
+            known.element_type = data_type_name(facts.data_type);
+            for (auto& extent : facts.dims ? *facts.dims : detail::extents()) {
+                extent = extent < 0 ? -1 : extent; // names are below
+            }
+            known.shape = std::move(facts.dims);
+        }
+        return known;
+    }
+
+    const wire_model& model_;
+    const module_tree& modules_;
+    std::span<const attribution> attributions_;
+    std::vector<operator_load> loads_;
+    mutable value_types types_;
+    mutable std::optional<shape_inference> inference_; // once a type is asked for
+    mutable std::optional<graph_contents> contents_;   // once bodies are
+    std::vector<id> tensor_of_;                        // by value
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_MODEL_LOADS_HPP

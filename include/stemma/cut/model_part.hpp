@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_MODEL_PART_HPP
+#define STEMMA_CUT_MODEL_PART_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/cut_plan.hpp>
+#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/part_cutter.hpp>
+#include <stemma/cut/detail/part_files.hpp>
+#include <stemma/cut/detail/weight_store.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/inlined_model.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A part of a model, cut out and not yet written: a model of its own. Cheap to copy.
+///
+/// Requires: the model that it was cut out of outlives it.
+class model_part {
+public:
+    /// Returns: the names of the values that it reads.
+    [[nodiscard]] std::span<const std::string> inputs() const noexcept { return record_.inputs; }
+
+    /// Returns: the names of the values that it makes.
+    [[nodiscard]] std::span<const std::string> outputs() const noexcept { return record_.outputs; }
+
+    /// Returns: how many nodes it has, those in bodies aside.
+    [[nodiscard]] std::size_t size() const noexcept { return plan_->nodes.size(); }
+
+    /// Whether it gives the same results each time.
+    [[nodiscard]] bool is_exact() const noexcept { return record_.exact; }
+
+    /// Returns: the part as an ONNX file. Weights that the model has in other files stay there.
+    /// Throws: `error` of `too_large` for 2 GiB or more.
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string bytes() const {
+        const auto rope = build(nullptr);
+        check_size(rope, from_->source.path);
+        string_splice made(from_->source.file.bytes());
+        rope.write(made);
+        return std::move(made.text);
+    }
+
+    /// Writes the part as an ONNX file, which replaces what is there. Weights that the model has in
+    /// other files go to `<path>.data`, or where `cut_options::data` says; so do those of a part of
+    /// 2 GiB or more. Throws: `error` of `cannot_write`, or of `too_large` where even
+    /// that leaves too much. Complexity: O(bytes).
+    void write(const std::string& path) const {
+        const auto& source = from_->source;
+        const bool beside = detail::folder_of(path) == detail::folder_of(source.path);
+        const bool external = !beside && !external_files(source.model).empty();
+        if (external && data_ == data_placement::link) {
+            place_external_data(source.model, path, data_, force_);
+        }
+        const auto data = path + ".data";
+        std::optional<weight_store> store;
+        const auto use_store = [&] {
+            store.emplace(source.model, source.file,
+                          std::filesystem::path(data).filename().string());
+        };
+        if (external && data_ == data_placement::copy) {
+            use_store();
+        }
+        auto rope = build(store ? &*store : nullptr);
+        if (!store && rope.size() >= most_bytes) {
+            use_store();
+            rope = build(&*store);
+        }
+        check_size(rope, path);
+        output_file output(path);
+        file_splice splice(source.file, output);
+        rope.write(splice);
+        output.commit(sync_);
+        if (store && !store->empty()) {
+            store->write(data, sync_);
+        }
+    }
+
+private:
+    friend class model_cutter;
+
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 31U;
+
+    /// What parts of one model share.
+    struct origin {
+        std::shared_ptr<const inlined_model> inlined; // where functions had to be opened
+        detail::cut_source source;
+        std::shared_ptr<const detail::cut_basis> basis;
+    };
+
+    model_part(std::shared_ptr<const origin> from, cut_plan plan, cut_record record,
+               const cut_options& options)
+        : from_(std::move(from))
+        , plan_(std::make_shared<const cut_plan>(std::move(plan)))
+        , record_(std::move(record))
+        , data_(options.data)
+        , force_(options.force)
+        , sync_(options.sync) {}
+
+    [[nodiscard]] byte_rope build(weight_store* store) const {
+        auto writer = from_->basis->writer; // writers remember what they rename
+        if (store != nullptr) {
+            writer.place_weights(*plan_, *store);
+        }
+        return writer.build(*plan_, detail::origin_of(from_->source, record_), store);
+    }
+
+    static void check_size(const byte_rope& rope, const std::string& file) {
+        if (rope.size() >= most_bytes) {
+            STEMMA_THROW(error(error_code::too_large, file, "",
+                               "the part would have 2 GiB or more even without its weights"));
+        }
+    }
+
+    std::shared_ptr<const origin> from_;
+    std::shared_ptr<const cut_plan> plan_;
+    cut_record record_;
+    data_placement data_;
+    bool force_;
+    bool sync_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_MODEL_PART_HPP

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_PARTITION_GRAPH_HPP
+#define STEMMA_CUT_PARTITION_GRAPH_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/acyclic_partition.hpp>
+#include <stemma/cut/partition.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
+/// modules; "" when nothing is. Complexity: O(vertices + parts).
+[[nodiscard]] inline std::string_view find_partition_fault(const partition_plan& plan,
+                                                           std::size_t count, std::size_t modules) {
+    if (plan.part_of.size() != count) {
+        return "partition: not every vertex has a part";
+    }
+    if (std::any_of(plan.part_of.begin(), plan.part_of.end(),
+                    [&](id p) { return p >= plan.parts; })) {
+        return "partition: a vertex goes to a part that is not there";
+    }
+    if (!plan.module_of.empty() && plan.module_of.size() != plan.parts) {
+        return "partition: not every part has a module";
+    }
+    if (std::any_of(plan.module_of.begin(), plan.module_of.end(),
+                    [&](id m) { return m >= modules; })) {
+        return "partition: a part is named after a module that is not there";
+    }
+    return {};
+}
+
+/// Makes pieces that can be run one after the other of a plan: parts that read from each other in
+/// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
+///
+/// Requires: nothing is wrong with the plan, which has no refusal. Complexity: that of
+/// `make_acyclic`, and of `join_levels`.
+template <operator_graph_like Graph>
+[[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
+                                            const partition_plan& plan, bool joins = false) {
+    std::vector<id> part(num_vertices(problem.graph), no_id);
+    for (std::size_t i = 0; i < problem.order.size(); ++i) {
+        part[index_of(problem.graph, problem.order[i])] = plan.part_of[i];
+    }
+    auto pieces = make_acyclic(problem.graph, std::span<const id>(part), plan.parts, problem.order);
+    if (joins) {
+        join_levels(problem.graph, pieces);
+    }
+    return pieces;
+}
+
+/// Divides any graph into pieces that can be run one after the other, as a policy has it.
+///
+/// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
+/// names one that does not. Returns: no pieces for one that refuses.
+/// Complexity: that of the policy, and of `make_acyclic`.
+template <operator_graph_like Graph, partition_policy<Graph> Policy>
+[[nodiscard]] acyclic_partition partition_graph(const partition_problem<Graph>& problem,
+                                                const Policy& policy, bool joins = false) {
+    const partition_plan plan = policy.partition(problem);
+    const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
+    const bool answers = find_partition_fault(plan, problem.order.size(), modules).empty();
+    STEMMA_ASSERT(answers || !plan.refusal.empty(),
+                  "partition policy: every vertex goes to a part that is there");
+    if (!answers || !plan.refusal.empty()) {
+        return {};
+    }
+    return make_pieces(problem, plan, joins);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_PARTITION_GRAPH_HPP

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_PLAN_CUTS_HPP
+#define STEMMA_CUT_PLAN_CUTS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/sparse_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/topological_order.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/find_gaps.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A part of a graph, as it is to be cut out.
+template <operator_graph_like Graph>
+struct graph_cut {
+    std::vector<vertex_t<Graph>> vertices; ///< in an order in which they can run
+    std::vector<vertex_t<Graph>> copies; ///< those of them that the rest has as well, in that order
+    std::vector<edge_t<Graph>> inputs;   ///< one for each value that it reads, in order of readers
+    std::vector<edge_t<Graph>> outputs;  ///< one for each that others read, in order of producers
+    std::vector<vertex_t<Graph>> way_back; ///< leads out of it and in again, where that is refused
+};
+
+namespace detail {
+
+/// Plans cuts of one graph.
+template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
+class graph_cutter {
+public:
+    graph_cutter(const Graph& graph, const Policy& policy, DependsOn depends_on)
+        : graph_(graph)
+        , policy_(policy)
+        , depends_on_(std::move(depends_on))
+        , order_(topological_order(graph))
+        , rank_(num_vertices(graph), no_id)
+        , set_(num_vertices(graph))
+        , chosen_(num_vertices(graph), false) {
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            rank_[at(order_[i])] = static_cast<id>(i);
+        }
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            // What is on a circle, or behind one, belongs to no part.
+            set_.apart[at(*it)] =
+                rank_[at(*it)] == no_id || (depends_on_(*it) <= dependence::weight && pulls(*it));
+        }
+    }
+
+    [[nodiscard]] std::vector<graph_cut<Graph>> plan(std::vector<vertex_t<Graph>> members) {
+        members.erase(std::remove_if(members.begin(), members.end(),
+                                     [&](const auto& v) { return rank_[at(v)] == no_id; }),
+                      members.end());
+        std::sort(members.begin(), members.end(),
+                  [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
+        members.erase(std::unique(members.begin(), members.end()), members.end());
+        put(set_.inside, members, true);
+        // All that a part of constants has would else belong to its readers.
+        if (std::all_of(members.begin(), members.end(),
+                        [&](const auto& v) { return bool{set_.apart[at(v)]}; })) {
+            put(set_.apart, members, false);
+        }
+        pull_in(members);
+        std::vector<graph_cut<Graph>> cuts;
+        if (members.empty()) {
+            return cuts;
+        }
+        if (policy_.gaps() == gap_rule::runs) {
+            const auto run = convex_runs(graph_, set_, stretch(members));
+            const auto first = rank_[at(members.front())];
+            std::vector<std::vector<vertex_t<Graph>>> runs;
+            for (const auto& v : members) {
+                if (const auto r = run[rank_[at(v)] - first]; r != no_id) {
+                    runs.resize(std::max<std::size_t>(runs.size(), r + 1));
+                    runs[r].push_back(v);
+                }
+            }
+            put(set_.inside, members, false);
+            for (const auto& one : runs) {
+                if (!one.empty()) {
+                    put(set_.inside, one, true);
+                    cuts.push_back(cut(one));
+                    put(set_.inside, one, false);
+                }
+            }
+            return cuts;
+        }
+        if (policy_.gaps() == gap_rule::absorb) {
+            const auto gaps = find_gaps(graph_, set_, stretch(members));
+            put(set_.inside, gaps, true);
+            members.insert(members.end(), gaps.begin(), gaps.end());
+        }
+        cuts.push_back(cut(members));
+        cuts.back().way_back = find_reentry(graph_, set_, stretch(members));
+        return cuts;
+    }
+
+private:
+    using vertex_list = std::vector<vertex_t<Graph>>;
+
+    [[nodiscard]] std::size_t at(const vertex_t<Graph>& v) const { return index_of(graph_, v); }
+    [[nodiscard]] bool pulls(const vertex_t<Graph>& v) const {
+        return policy_.pulls(depends_on_(v));
+    }
+
+    [[nodiscard]] order_stretch<Graph> stretch(const vertex_list& members) const {
+        return {graph_, std::span<const vertex_t<Graph>>(order_), std::span<const id>(rank_),
+                std::span<const vertex_t<Graph>>(members)};
+    }
+
+    void put(std::vector<bool>& in, const vertex_list& members, bool value) const {
+        for (const auto& v : members) {
+            in[at(v)] = value;
+        }
+    }
+
+    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
+    void pull_in(const vertex_list& members) {
+        auto open = members;
+        while (!open.empty()) {
+            const auto v = open.back();
+            open.pop_back();
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                const auto from = source(*it, graph_);
+                if (set_.is_outside(at(from)) && pulls(from)) {
+                    set_.apart[at(from)] = true;
+                    open.push_back(from);
+                }
+            }
+        }
+    }
+
+    /// Requires: exactly the members are inside of the set.
+    [[nodiscard]] graph_cut<Graph> cut(const vertex_list& members) {
+        graph_cut<Graph> made;
+        for (const auto& v : members) {
+            if (set_.is_inside(at(v))) {
+                made.vertices.push_back(v);
+                chosen_[at(v)] = true;
+            }
+        }
+        made.outputs =
+            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(made.vertices)).outputs;
+        for (auto open = made.vertices; !open.empty();) {
+            const auto v = open.back();
+            open.pop_back();
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                const auto from = source(*it, graph_);
+                if (set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)]) {
+                    chosen_[at(from)] = true;
+                    made.copies.push_back(from);
+                    open.push_back(from);
+                }
+            }
+        }
+        made.vertices.insert(made.vertices.end(), made.copies.begin(), made.copies.end());
+        for (auto* list : {&made.vertices, &made.copies}) {
+            std::sort(list->begin(), list->end(),
+                      [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
+        }
+        sparse_ids met; // values
+        for (const auto& v : made.vertices) {
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                if (!chosen_[at(source(*it, graph_))] && met.insert(value_on(graph_, *it))) {
+                    made.inputs.push_back(*it);
+                }
+            }
+        }
+        put(chosen_, made.vertices, false);
+        return made;
+    }
+
+    const Graph& graph_;
+    const Policy& policy_;
+    DependsOn depends_on_;
+    vertex_list order_;
+    std::vector<id> rank_; // by vertex index: place in the order
+    vertex_set set_;
+    std::vector<bool> chosen_; // of the part being made, by vertex index
+};
+
+} // namespace detail
+
+/// Plans how a set of vertices is cut out of any graph: one part, or one for each convex run, as
+/// the policy has it. With a way back in the plan, the part cannot be run alone.
+///
+/// `depends_on(vertex)` says what the results of a vertex depend on: of constants, and what the
+/// policy pulls in besides, every part has a copy. What is on a circle, or behind one, is in no
+/// part. Complexity: O(V + E), and O(n log n) of the part.
+template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
+    requires std::regular_invocable<const DependsOn&, vertex_t<Graph>>
+[[nodiscard]] std::vector<graph_cut<Graph>> plan_cuts(const Graph& graph,
+                                                      std::vector<vertex_t<Graph>> wanted,
+                                                      const Policy& policy, DependsOn depends_on) {
+    return detail::graph_cutter<Graph, Policy, DependsOn>(graph, policy, std::move(depends_on))
+        .plan(std::move(wanted));
+}
+
+/// The same of a graph in which all depends on data. Complexity: as above.
+template <operator_graph_like Graph, cut_policy Policy = standard_cut>
+[[nodiscard]] std::vector<graph_cut<Graph>>
+plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy& policy = {}) {
+    return plan_cuts(graph, std::move(wanted), policy,
+                     [](const vertex_t<Graph>&) { return dependence::data; });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_PLAN_CUTS_HPP

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_SPLIT_TO_FOLDER_HPP
+#define STEMMA_CUT_SPLIT_TO_FOLDER_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/cut_planner.hpp>
+#include <stemma/cut/detail/boundary_types.hpp>
+#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/part_files.hpp>
+#include <stemma/cut/detail/random_nodes.hpp>
+#include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/weight_store.hpp>
+#include <stemma/cut/detail/write_split.hpp>
+#include <stemma/cut/model_loads.hpp>
+#include <stemma/cut/split_manifest.hpp>
+#include <stemma/cut/split_options.hpp>
+#include <stemma/cut/split_plan.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/cost.hpp>
+#include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: what the parts of a split model are called. Complexity: O(length).
+[[nodiscard]] inline std::vector<split_part_names> name_parts(const attributed_model& opened,
+                                                              std::span<const split_part> parts) {
+    const auto digits = std::to_string(parts.size() - 1).size();
+    std::vector<split_part_names> names;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        const auto module = parts[p].module;
+        const auto tag = opened.tags().tags.text(module);
+        auto number = std::to_string(p);
+        number.insert(0, digits - number.size(), '0');
+        names.push_back(
+            {number + "-" + as_file_name(tag) + ".onnx", opened.modules().path(module), tag});
+    }
+    return names;
+}
+
+/// Makes a folder in which no other split model stands.
+inline void make_room(const std::string& folder, std::span<const split_part_names> names,
+                      bool force) {
+    make_folder(folder);
+    const std::filesystem::path path(folder);
+    for (const auto& part : names) {
+        check_replaceable((path / part.file).string(), force);
+    }
+    for (auto name : {split_skeleton_name, split_weights_name, split_manifest_name}) {
+        check_replaceable((path / name).string(), force);
+    }
+    // Until the new one stands, nobody shall take the folder for a whole.
+    std::error_code ignored;
+    std::filesystem::remove(path / split_manifest_name, ignored);
+}
+
+} // namespace detail
+
+/// Divides a model into parts that run one after the other, and writes them to a folder: a file for
+/// each, their weights, and a manifest, by which `join_folder` puts them together again.
+///
+/// Returns: the manifest. Throws: `error` of `refused` for what cannot be divided like this; of
+/// `not_found` for a value between parts whose type is not known; of `exists` for a file that may
+/// not be replaced; of `cannot_write`, of `too_large`.
+/// Complexity: O(bytes).
+inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
+                                      const split_options& options = {}) {
+    const auto& model = opened.model();
+    const auto& source = opened.file().path();
+    cut_planner<> cuts(model, {}, find_random_nodes(model));
+    const model_loads loads(model, opened.modules(), opened.tags().attributions);
+    split_planner<any_cost> planner(model, cuts, opened.modules().index(),
+                                    opened.tags().attributions, loads.all(), options.cost);
+    auto parts = planner.divide(options.partition, options.merge);
+    detail::boundary_types types(model, options.infer);
+    for (auto& part : parts) {
+        const auto reason = types.refuse_unknown(part.plan, cuts.contents());
+        if (part.plan.refusal != cut_refusal::none) {
+            STEMMA_THROW(error(error_code::not_found, source, "split",
+                               reason.empty() ? to_string(part.plan.refusal) : reason));
+        }
+    }
+    const auto names = detail::name_parts(opened, parts);
+    detail::make_room(folder, names, options.force);
+    const auto inside = (std::filesystem::path(folder) / "x").string();
+    const bool beside = detail::folder_of(inside) == detail::folder_of(source);
+    if (options.data == data_placement::link && !beside) {
+        place_external_data(model, inside, options.data, options.force);
+    }
+    weight_store store(model, opened.file(), std::string(split_weights_name),
+                       options.data == data_placement::copy && !beside);
+    cut_writer<> cut_writer(model, cuts.contents(), types.types());
+    split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
+    auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
+    if (options.note &&
+        std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
+        options.note("some operators give other results each time");
+    }
+    return manifest;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CUT_SPLIT_TO_FOLDER_HPP

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
+#define STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/function_names.hpp>
+#include <stemma/evidence/detail/handed_parameters.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The modules that operators of functions belong to, and all calls.
+struct modules_of_calls {
+    std::unordered_map<id, std::vector<id>> all{}; ///< by vertex index
+    bool every_module = false; ///< is a function, so that nothing else in the main graph is in one
+    /// The same when the function around is called for one module, by `key`.
+    std::unordered_map<std::uint64_t, id> by_caller{};
+
+    /// `around` is `no_id` in the main graph, and where nothing is known of the call.
+    [[nodiscard]] static std::uint64_t key(id v, id around) noexcept {
+        return std::uint64_t{v} << 32U | around;
+    }
+};
+
+/// Follows calls from the main graph into functions and finds the module of every call.
+///
+/// A function stands for a class: `domain` is its package and `name` the class, with `.1` behind it
+/// for a further variant. The name of a call in the main graph is scoped as that of the last
+/// operator in the body; the module is the one on that way that has the class, or, where classes
+/// are unknown, the deepest that holds all parameters passed, and as many levels above their owners
+/// as there are calls between it and who reads them. A call inside a body has no scope:
+/// its module lies below that of the body, and holds the parameters that the outer calls passed
+/// down. Metadata of a call, where it has some, name its module before all of these. A call in the
+/// body of an If or Loop about which nothing is known runs in the module of what owns the body.
+template <calling_operators Ops, module_view Modules>
+class call_resolver {
+public:
+    explicit call_resolver(evidence_context<Ops, Modules>& context)
+        : ops_(context.ops())
+        , modules_(context.modules())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , table_(context.scopes())
+        , bound_(context.modules_of_scopes())
+        , chains_(context.hierarchies())
+        , bound_chains_(context.modules_of_hierarchies())
+        , lookup_(modules_)
+        , names_(ops_, modules_)
+        , handed_(ops_) {
+        found_.every_module = names_.any();
+        for (const auto& op : operators_in_bodies(ops_)) {
+            owner_of_body_.emplace(op.v, op.owner);
+        }
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            const auto f = ops_.enclosing_function(*it);
+            if (f != no_id) {
+                bodies_[f].push_back(*it);
+            } else if (ops_.callee(*it) != no_id) {
+                enter(*it, {});
+            }
+        }
+        for (std::size_t i = 0; i < contexts_.size(); ++i) {
+            visit_body(i);
+        }
+    }
+
+    /// What was found.
+    [[nodiscard]] modules_of_calls take() && { return std::move(found_); }
+
+private:
+    /// A function as called from one place: its module, and the parameters passed.
+    struct call_context {
+        id function = no_id;
+        id module = no_id; // `no_id` where nothing is known of the call
+        id last = no_id;   // that of the last operator in the body, where the name says it
+        std::size_t depth = 0;
+        std::vector<id> passed; // by formal input: a parameter or `no_id`
+    };
+
+    // Bounds what recursion and chains of calls in a hostile model can cost.
+    static constexpr std::size_t max_contexts = 1U << 20U;
+
+    [[nodiscard]] static std::string_view without_variant(std::string_view name) {
+        const auto dot = name.rfind('.');
+        const auto rest = dot == name.npos ? std::string_view{} : name.substr(dot + 1);
+        const bool number = !rest.empty() && std::all_of(rest.begin(), rest.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        });
+        return number ? name.substr(0, dot) : name;
+    }
+
+    [[nodiscard]] bool has_class(id m, id function) const {
+        const std::string_view domain = ops_.function_domain(function);
+        const auto name = without_variant(ops_.function_name(function));
+        const std::string_view qualified = modules_.qualified_class(m);
+        return qualified.size() == domain.size() + 1 + name.size() &&
+               qualified.starts_with(domain) && qualified.ends_with(name);
+    }
+
+    /// What the operator reads as parameters when it runs in `context`.
+    [[nodiscard]] std::vector<id> passed_to(operator_t<Ops> v, const call_context& context) const {
+        std::vector<id> passed;
+        ops_.for_each_argument(v, [&](const operator_argument& argument) {
+            const bool formal = argument.formal < context.passed.size();
+            passed.push_back(formal ? context.passed[argument.formal] : argument.parameter);
+        });
+        return passed;
+    }
+
+    /// Returns: the deepest module that holds the owners of all these parameters, or `no_id`.
+    [[nodiscard]] id common_owner(std::span<const id> parameters) const {
+        id common = no_id;
+        for (auto p : parameters) {
+            if (p != no_id && owners_.of(p).size() == 1) {
+                const auto owner = nearest_called(modules_, owners_.of(p).front());
+                common = common == no_id ? owner : tree_.lca(common, owner);
+            }
+        }
+        return common;
+    }
+
+    /// Returns: the same for a call below `top`, of those modules above the owners that may make
+    /// it: what a call hands on belongs to a module further down.
+    [[nodiscard]] id common_caller(std::span<const id> parameters, id top, id function) const {
+        // Functions of operators, such as torch's exporter adds, are no modules.
+        const bool levels = !std::string_view(ops_.function_domain(function)).starts_with("pkg.");
+        id common = no_id;
+        for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
+            const auto p = parameters[slot];
+            if (p == no_id || owners_.of(p).size() != 1) {
+                continue;
+            }
+            auto m = nearest_called(modules_, owners_.of(p).front());
+            auto up = levels ? handed_.calls_below(function, static_cast<id>(slot)) : 0;
+            for (; up > 0 && m != 0 && tree_.parent(m) != top; --up) {
+                m = nearest_called(modules_, tree_.parent(m));
+            }
+            common = common == no_id ? m : tree_.lca(common, m);
+        }
+        return common;
+    }
+
+    /// Returns: the deepest module at or above `m`, down from `top`, that has the function's class.
+    [[nodiscard]] id of_class_above(id m, id top, id function) const {
+        while (m != top && !has_class(m, function)) {
+            m = tree_.parent(m);
+        }
+        return has_class(m, function) ? m : no_id;
+    }
+
+    [[nodiscard]] id only_one_below(id top, id function) const {
+        id only = no_id;
+        for (auto m = top + 1; m < tree_.end(top); ++m) {
+            if (has_class(m, function)) {
+                if (only != no_id) {
+                    return no_id;
+                }
+                only = m;
+            }
+        }
+        return only;
+    }
+
+    [[nodiscard]] id module_of_call(operator_t<Ops> v, const call_context& around,
+                                    std::span<const id> passed) const {
+        const auto function = ops_.callee(v);
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
+        const auto owner = common_owner(passed);
+        const auto caller = common_caller(passed, around.function == no_id ? no_id : top, function);
+        const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
+        const bool described = around.function == no_id && !chains_.chain_of.empty();
+        const auto chain = described ? chains_.chain_of[index] : no_id;
+        if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
+            return bound_chains_.of_chain[chain].module;
+        }
+        if (const auto named = names_.module_of(function, top, owner); named != no_id) {
+            return named;
+        }
+        auto module = scope == no_id ? no_id : bound_.of(index, scope).module;
+        if (module == no_id) {
+            module = owner != no_id && tree_.is_ancestor(top, owner) ? owner : no_id;
+        }
+        if (module == no_id && around.function == no_id && found_.every_module) {
+            return 0;
+        }
+        if (module == no_id) {
+            const auto only = only_one_below(top, function);
+            return only != no_id              ? only
+                   : around.function != no_id ? around.module
+                                              : top_level_module_of(index);
+        }
+        if (caller != no_id && tree_.is_ancestor(caller, module) && has_class(caller, function)) {
+            return caller;
+        }
+        if (const auto typed = of_class_above(module, top, function); typed != no_id) {
+            return typed;
+        }
+        while (module != top && caller != no_id && !tree_.is_ancestor(module, caller)) {
+            module = tree_.parent(module);
+        }
+        return module;
+    }
+
+    /// Returns: the module of the nearest owner of a body around `v` that is known, or `no_id`.
+    [[nodiscard]] id top_level_module_of(id v) const {
+        for (auto owner = owner_of_body_.find(v); owner != owner_of_body_.end();
+             owner = owner_of_body_.find(owner->second)) {
+            const auto u = owner->second;
+            const auto chain = chains_.chain_of.empty() ? no_id : chains_.chain_of[u];
+            if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
+                return bound_chains_.of_chain[chain].module;
+            }
+            if (const auto scope = table_.scope_of[u]; scope != no_id) {
+                return bound_.of(u, scope).module;
+            }
+        }
+        return no_id;
+    }
+
+    [[nodiscard]] bool is_folded(operator_t<Ops> v) const {
+        if constexpr (folded_operators<Ops>) {
+            return ops_.is_folded(v);
+        }
+        return false;
+    }
+
+    /// Returns: the module that a folded operator names; where the tree ends before, the last one.
+    [[nodiscard]] id on_path(operator_t<Ops> v, id from) const {
+        if constexpr (folded_operators<Ops>) {
+            return find_longest(lookup_, ops_.fold_path(v), from).first;
+        }
+        return from;
+    }
+
+    /// Returns: the module in whose scope a call is named, if that is below the one called.
+    [[nodiscard]] id last_module(operator_t<Ops> v, const call_context& inside) const {
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        const auto scope = is_folded(v) ? no_id : table_.scope_of[index];
+        const auto named = scope == no_id ? no_id : bound_.of(index, scope).module;
+        const bool below = named != no_id && inside.module != no_id && named != inside.module &&
+                           tree_.is_ancestor(inside.module, named);
+        return below ? named : no_id;
+    }
+
+    void enter(operator_t<Ops> v, const call_context& around, id last = no_id) {
+        call_context inside;
+        inside.function = ops_.callee(v);
+        inside.passed = passed_to(v, around);
+        inside.module = is_folded(v) ? on_path(v, around.function == no_id ? 0 : around.module)
+                                     : module_of_call(v, around, inside.passed);
+        inside.depth = around.depth + 1;
+        inside.last = around.function == no_id ? last_module(v, inside) : last;
+        note(v, around, inside.module);
+        if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
+            !entered_[inside.function].insert(inside.module).second) {
+            return;
+        }
+        contexts_.push_back(std::move(inside));
+    }
+
+    void visit_body(std::size_t i) {
+        const auto context = contexts_[i];
+        const auto body = bodies_.find(context.function);
+        if (body == bodies_.end()) {
+            return;
+        }
+        for (const auto& v : body->second) {
+            const auto last = &v == &body->second.back() ? context.last : no_id;
+            if (ops_.callee(v) != no_id) {
+                enter(v, context, last);
+                continue;
+            }
+            if (is_folded(v)) {
+                note(v, context, on_path(v, context.module));
+                continue;
+            }
+            if (last != no_id) {
+                note(v, context, last);
+                continue;
+            }
+            const auto owner = common_owner(passed_to(v, context));
+            const bool known = context.module != no_id;
+            const bool below =
+                owner != no_id && (!known || tree_.is_ancestor(context.module, owner));
+            note(v, context, below ? owner : context.module);
+        }
+    }
+
+    void note(operator_t<Ops> v, const call_context& around, id module) {
+        if (module == no_id) {
+            return;
+        }
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        if (noted_.insert(std::uint64_t{index} << 32U | module).second) {
+            found_.all[index].push_back(module);
+        }
+        found_.by_caller.emplace(modules_of_calls::key(index, around.module), module);
+    }
+
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const parameter_owners& owners_;
+    const scope_table& table_;
+    const scope_modules& bound_;
+    const hierarchy_table& chains_;
+    const hierarchy_modules& bound_chains_;
+    std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
+    std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
+    const module_lookup<Modules> lookup_;
+    const function_names<Ops, Modules> names_;
+    const handed_parameters handed_;
+    std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
+    std::unordered_set<std::uint64_t> noted_;                // operator and module
+    std::vector<call_context> contexts_;
+    modules_of_calls found_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: by module, a number that is equal where the parameters below have equal names.
+/// Complexity: O(modules + bytes of names).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] std::vector<std::uint64_t>
+find_parameter_patterns(const Ops& ops, const Modules& modules, const parameter_owners& owners) {
+    const tree_index& tree = modules.index();
+    std::vector<std::uint64_t> pattern(tree.size(), 0);
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        const std::string_view name = ops.parameter_name(p);
+        for (auto owner : owners.of(p)) {
+            pattern[owner] += hash_bytes(name.substr(name.rfind('.') + 1), 1);
+        }
+    }
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        const std::string_view attribute = modules.attribute(m);
+        pattern[tree.parent(m)] += hash_mix(hash_bytes(attribute, 2), pattern[m]);
+    }
+    return pattern;
+}
+
+/// Finds what modules of one kind do last, after all that reads their parameters: what follows each
+/// of them, whoever calls it.
+template <operator_view Ops, module_view Modules>
+class equal_modules {
+public:
+    /// Requires: all outlive it.
+    equal_modules(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
+                  const parameter_owners& owners, const functional_units<Ops>& units,
+                  const module_exits<Ops>& exits)
+        : ops_(ops)
+        , tree_(modules.index())
+        , code_(code)
+        , units_(units)
+        , exits_(exits)
+        , pattern_(find_parameter_patterns(ops, modules, owners))
+        , vertex_(ops.graph()) {}
+
+    /// Calls `f(m, operators)` for each such module. Complexity: O(modules * log modules).
+    template <class Function>
+    void for_each_end(Function f) const {
+        std::vector<std::pair<std::uint64_t, id>> kinds;
+        for (id m = 1; m < tree_.size(); ++m) {
+            const bool holds = tree_.end(m) != m + 1;
+            if (holds && !code_.is_list(m) && code_.owns_below(m)) {
+                kinds.emplace_back(pattern_[m], m);
+            }
+        }
+        std::sort(kinds.begin(), kinds.end());
+        for (std::size_t first = 0, end = 0; first < kinds.size(); first = end) {
+            for (end = first; end < kinds.size() && kinds[end].first == kinds[first].first; ++end) {
+            }
+            const auto units = common_ends(kinds, first, end);
+            for (std::size_t i = 0; i < units.size(); ++i) {
+                f(kinds[first + i].second, units[i]);
+            }
+        }
+    }
+
+private:
+    /// Returns: what follows all modules of one kind, if it is the same, and not what one caller
+    /// does with each of them.
+    [[nodiscard]] std::vector<std::vector<id>>
+    common_ends(const std::vector<std::pair<std::uint64_t, id>>& kinds, std::size_t first,
+                std::size_t end) const {
+        constexpr std::size_t min_modules = 3;
+        std::vector<std::vector<id>> units;
+        bool several_callers = false;
+        for (auto i = first; i < end && end - first >= min_modules; ++i) {
+            const auto m = kinds[i].second;
+            const auto exit = exits_.only(m);
+            auto unit = exit == no_id ? std::vector<id>() : units_.behind(exit);
+            const bool fits = !unit.empty() && computes_elementwise(unit) &&
+                              (units.empty() || are_alike(unit, units.front()));
+            if (!fits) {
+                return {};
+            }
+            units.push_back(std::move(unit));
+            several_callers =
+                several_callers || pattern_of_caller(m) != pattern_of_caller(kinds[first].second);
+        }
+        return several_callers ? units : std::vector<std::vector<id>>();
+    }
+
+    [[nodiscard]] std::uint64_t pattern_of_caller(id m) const { return pattern_[tree_.parent(m)]; }
+
+    [[nodiscard]] bool are_alike(const std::vector<id>& a, const std::vector<id>& b) const {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](id v, id w) {
+            return std::string_view(ops_.op_type(vertex_[v])) ==
+                   std::string_view(ops_.op_type(vertex_[w]));
+        });
+    }
+
+    /// Whether operators do with each number what they do with every other, as activations do.
+    [[nodiscard]] bool computes_elementwise(const std::vector<id>& unit) const {
+        constexpr std::array<std::string_view, 27> types{
+            "Abs",       "Add",         "Celu",
+            "Clip",      "Div",         "Elu",
+            "Erf",       "Exp",         "FastGelu",
+            "Gelu",      "HardSigmoid", "HardSwish",
+            "LeakyRelu", "Max",         "Min",
+            "Mish",      "Mul",         "Pow",
+            "QuickGelu", "Relu",        "Selu",
+            "Sigmoid",   "Softplus",    "Softsign",
+            "Sub",       "Tanh",        "ThresholdedRelu"};
+        return std::all_of(unit.begin(), unit.end(), [&](id v) {
+            return std::find(types.begin(), types.end(),
+                             std::string_view(ops_.op_type(vertex_[v]))) != types.end();
+        });
+    }
+
+    const Ops& ops_;
+    const tree_index& tree_;
+    const module_code<Modules>& code_;
+    const functional_units<Ops>& units_;
+    const module_exits<Ops>& exits_;
+    std::vector<std::uint64_t> pattern_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP

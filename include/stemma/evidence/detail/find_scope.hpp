@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
+#define STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// What the names of an operator and of its first result say of where it is.
+struct found_scope {
+    std::optional<scoped_name> name; ///< of the operator
+    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
+                                     ///< that was joined with it
+};
+
+/// Returns: the name of an operator's first result, where it has the form of exporters that write
+/// scopes: `/encoder/fc/Add_output_0`; else "".
+template <named_operators Ops>
+[[nodiscard]] std::string_view scoped_result(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        const std::string_view result = ops.result_name(v);
+        return result.starts_with('/') && result.find("_output_") != result.npos ? result : "";
+    } else {
+        return {};
+    }
+}
+
+/// Whether the result of an operator is called after that operator, or says nothing.
+[[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
+    return !result.starts_with('/') ||
+           (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
+}
+
+template <named_operators Ops>
+[[nodiscard]] bool is_own_result(const Ops& ops, operator_t<Ops> v, std::string_view name) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        return is_own_result(ops.result_name(v), name);
+    } else {
+        return true;
+    }
+}
+
+/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
+/// write as `<operator>_output_0`; else what an optimizer left of one.
+template <named_operators Ops>
+[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return {};
+        }
+    }
+    const std::string_view name = ops.name(v);
+    const std::string_view op_type = ops.op_type(v);
+    if (const auto inlined = find_inlined_scope(ops, v)) {
+        return {*inlined, std::nullopt};
+    }
+    const auto result = scoped_result(ops, v);
+    found_scope found{split_scoped_name(name, op_type), std::nullopt};
+    if constexpr (calling_operators<Ops>) {
+        // The root of what is inside of a function is not that of the model.
+        if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
+            ops.enclosing_function(v) != no_id) {
+            return {};
+        }
+    }
+    if (is_own_result(result, name)) {
+        if (!found.name && name.find('/') != name.npos) {
+            found.name = split_leftover_name(name);
+        }
+        return found;
+    }
+    auto maker = result;
+    drop_tool_suffixes(maker);
+    auto end = split_scoped_name(maker, op_type);
+    if (!found.name && end) {
+        return {end, std::nullopt};
+    }
+    end = end ? end : split_leftover_name(result);
+    if (!found.name && name.find('/') != name.npos) {
+        found.name = split_leftover_name(name);
+    }
+    if (!found.name) {
+        return {end, std::nullopt};
+    }
+    if (end && found.name->style == scope_style::called && found.name->scope != end->scope) {
+        found.name->exact = false;
+        found.end = end;
+    }
+    return found;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
+#define STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/detail/class_path_namer.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The levels that scopes leave out, since nobody calls those modules, as members of lists show
+/// them for each other: where parameters tell that `att` in `block.0` is `block.0.layer.0.att`, it
+/// is `block.1.layer.0.att` in `block.1`.
+class hidden_levels {
+public:
+    /// Requires: `builder` outlives the object.
+    explicit hidden_levels(const module_tree_builder& builder) : builder_(&builder) {}
+
+    /// Notes that `segment` in the scope of module `around` means `module`. Requires: `segment`
+    /// stays as long as this. Complexity: O(length of the path + log(what is noted)).
+    void note(id around, std::string_view segment, id module) {
+        if (!is_member(around) || builder_->parent(module) == around) {
+            return; // of a child nothing is left out
+        }
+        std::vector<id> way;
+        for (auto m = module; m != around; m = builder_->parent(m)) {
+            if (m == 0) {
+                return;
+            }
+            way.push_back(m);
+        }
+        std::string path;
+        for (auto it = way.rbegin(); it != way.rend(); ++it) {
+            path.append(path.empty() ? "" : ".").append(builder_->attribute(*it));
+        }
+        if (path.size() > segment.size()) {
+            paths_.try_emplace({builder_->parent(around), segment}, std::move(path));
+        }
+    }
+
+    /// Whether some scope leaves out levels.
+    [[nodiscard]] bool any_noted() const noexcept { return !paths_.empty(); }
+
+    /// Returns: the path below `around` that `segment` has in another member of the list, if this
+    /// one begins alike; else "". Valid until the next `note`. Complexity: O(log(what is noted)).
+    [[nodiscard]] std::string_view find(id around, std::string_view segment) const {
+        if (!is_member(around)) {
+            return {};
+        }
+        const auto found = paths_.find({builder_->parent(around), segment});
+        if (found == paths_.end()) {
+            return {};
+        }
+        const std::string_view path = found->second;
+        const auto first = path.substr(0, path.find('.'));
+        return builder_->find_child(around, first) == no_id ? std::string_view{} : path;
+    }
+
+private:
+    [[nodiscard]] bool is_member(id m) const { return m != 0 && is_number(builder_->attribute(m)); }
+
+    const module_tree_builder* builder_;
+    std::map<std::pair<id, std::string_view>, std::string> paths_; // by list, segment
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
+#define STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
+
+#include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace stemma {
+
+/// How a name begins that ONNX Runtime gave to what came out of a call of a function:
+/// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
+inline constexpr std::string_view inlined_prefix = "_inlfunc_";
+
+/// Returns: the scope in the name that an operator had before the call around it was opened, where
+/// the operators tell that (`inlined_name`); an empty one where they say that it cannot be told;
+/// nothing for other operators. Complexity: O(length of names).
+template <named_operators Ops>
+[[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
+                                                                           operator_t<Ops> v) {
+    if constexpr (requires { ops.inlined_name(v); }) {
+        const std::string_view name = ops.name(v);
+        if (name.starts_with(inlined_prefix) ||
+            (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
+            if (const auto before = ops.inlined_name(v)) {
+                const auto found = split_scoped_name(*before, ops.op_type(v));
+                return found ? found : split_leftover_name(*before);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/detail/class_path_namer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
+/// in its children: below `layer1` the instance `layer1.0` is `0`.
+[[nodiscard]] inline std::string path_of_scope(const scope_table& table, id s) {
+    std::vector<std::string_view> instances;
+    for (; s >= scope_style_count; s = table.scopes[s].parent) {
+        instances.push_back(table.scopes[s].instance());
+    }
+    std::string path;
+    std::string_view around;
+    for (auto it = instances.rbegin(); it != instances.rend(); ++it) {
+        const bool repeats = !around.empty() && it->size() > around.size() &&
+                             it->starts_with(around) && (*it)[around.size()] == '.';
+        path.append(path.empty() ? "" : ".").append(it->substr(repeats ? around.size() + 1 : 0));
+        around = *it;
+    }
+    return path;
+}
+
+/// How the path of a scope lies to that of a module.
+struct path_comparison {
+    bool is_above = false;  ///< the scope's is that of the module, or of one above it
+    std::size_t member = 0; ///< where they are equal but for numbers: the length of the scope's up
+                            ///< to the first number that differs; else 0
+    std::size_t length = 0; ///< how much of the module's is beside the scope's
+};
+
+[[nodiscard]] inline path_comparison compare_paths(std::string_view scope,
+                                                   std::string_view module) noexcept {
+    path_comparison result;
+    std::size_t beside = 0;
+    for (std::size_t at = 0; at <= scope.size();) {
+        const auto part = scope.substr(at, scope.find('.', at) - at);
+        const auto other = module.substr(std::min(beside, module.size()));
+        const auto other_part = other.substr(0, other.find('.'));
+        const bool both_numbers = is_number(part) && is_number(other_part);
+        if (other_part.empty() || (part != other_part && !both_numbers)) {
+            return {};
+        }
+        at += part.size() + 1;
+        beside += other_part.size() + 1;
+        if (part != other_part && result.member == 0) {
+            result.member = at - 1;
+        }
+    }
+    result.is_above = result.member == 0;
+    result.length = beside - 1;
+    return result;
+}
+
+/// A parameter and an operator that reads it.
+template <operator_view Ops>
+struct parameter_read {
+    id parameter = no_id;
+    operator_t<Ops> reader;
+};
+
+/// Of parameters that several operators read, leaves those marked that are one number over and
+/// over, unless another beside their owner is read as often, by operators of one type.
+template <named_operators Ops>
+void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                    std::vector<bool>& marked) {
+    if constexpr (valued_parameters<Ops>) {
+        struct readers {
+            std::size_t count = 0;
+            std::string_view type;
+            bool alike = true;
+        };
+        std::map<id, readers> readers_of;
+        for (const auto& [p, v] : reads) {
+            auto& known = readers_of[p];
+            const std::string_view type = ops.op_type(v);
+            known.alike = known.alike && (known.count == 0 || known.type == type);
+            known.type = type;
+            ++known.count;
+        }
+        const auto place = [&](id p, const readers& known) {
+            const auto owner = owner_path(ops.parameter_name(p));
+            const auto dot = owner.rfind('.');
+            return std::pair(owner.substr(0, dot == owner.npos ? 0 : dot), known.count);
+        };
+        ops.keep_uniform(marked);
+        std::set<std::pair<std::string_view, std::size_t>> trained;
+        for (const auto& [p, known] : readers_of) {
+            if (!marked[p] && known.alike) {
+                trained.insert(place(p, known));
+            }
+        }
+        for (const auto& [p, known] : readers_of) {
+            marked[p] = marked[p] && !trained.contains(place(p, known));
+        }
+    } else {
+        marked.assign(marked.size(), false);
+    }
+}
+
+/// Marks vectors that more operators read than another parameter of their owner: a module that runs
+/// reads all that it has, so the others read what was equal in modules of their own.
+template <named_operators Ops>
+void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                      const std::vector<bool>& is_read, std::vector<bool>& merged) {
+    if constexpr (sized_parameters<Ops>) {
+        std::map<id, std::size_t> several;
+        for (const auto& [p, v] : reads) {
+            ++several[p];
+        }
+        std::vector<bool> weights(is_read.size(), false);
+        std::set<std::string_view> owners;
+        for (const auto& [p, count] : several) {
+            weights[p] = true;
+            owners.insert(owner_path(ops.parameter_name(p)));
+        }
+        ops.keep_matrices(weights);
+        std::map<std::string_view, std::size_t> fewest; // by owner
+        for (id p = 0; p < is_read.size(); ++p) {
+            const auto owner = owner_path(ops.parameter_name(p));
+            if (is_read[p] && !owner.empty() && owners.contains(owner)) {
+                const auto known = several.find(p);
+                auto& least = fewest.try_emplace(owner, no_id).first->second;
+                least = std::min(least, known == several.end() ? 1 : known->second);
+            }
+        }
+        for (const auto& [p, count] : several) {
+            const auto owner = fewest.find(owner_path(ops.parameter_name(p)));
+            merged[p] =
+                merged[p] || (!weights[p] && owner != fewest.end() && count > owner->second);
+        }
+    }
+}
+
+/// Marks vectors that operators read in several ways where one way is all that a module has for
+/// such a vector: the bias of a product, the scale of a normalization.
+template <named_operators Ops>
+void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                           std::vector<bool>& merged) {
+    if constexpr (sized_parameters<Ops>) {
+        constexpr std::array<std::string_view, 9> kinds{"BatchNormalization",
+                                                        "Conv",
+                                                        "ConvTranspose",
+                                                        "FusedConv",
+                                                        "Gemm",
+                                                        "GroupNormalization",
+                                                        "InstanceNormalization",
+                                                        "LayerNormalization",
+                                                        "SkipLayerNormalization"};
+        std::vector<bool> weights(merged.size(), true);
+        ops.keep_matrices(weights);
+        struct seen {
+            std::string_view type;
+            bool of_kind = false;
+            bool several = false;
+        };
+        std::map<id, seen> types;
+        for (const auto& [p, v] : reads) {
+            if (weights[p]) {
+                continue;
+            }
+            const std::string_view type = ops.op_type(v);
+            auto& known = types.try_emplace(p, seen{type}).first->second;
+            known.several = known.several || known.type != type;
+            known.of_kind =
+                known.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
+        }
+        for (const auto& [p, known] : types) {
+            merged[p] = merged[p] || (known.several && known.of_kind);
+        }
+    }
+}
+
+/// Finds parameters that stand for those of other members of a list too, as scopes show.
+template <parameter_readers Ops, module_view Modules>
+class merged_members {
+public:
+    merged_members(const Ops& ops, const scope_table& scopes, const Modules& modules)
+        : ops_(&ops)
+        , scopes_(&scopes)
+        , lookup_(modules)
+        , read_at_home_(static_cast<std::size_t>(ops.parameter_count())) {}
+
+    /// Looks at a parameter that is read in a scope.
+    void add(id parameter, id scope) {
+        const std::string_view name = ops_->parameter_name(parameter);
+        const auto owner = owner_path(name);
+        if (owner.empty() || scope == no_id || scope < scope_style_count) {
+            return;
+        }
+        const auto path = path_of_scope(*scopes_, scope);
+        const auto compared = compare_paths(path, owner);
+        const auto member = std::string_view(path).substr(0, compared.member);
+        if (compared.is_above) {
+            read_at_home_[parameter] = true;
+        } else if (!member.empty() && find_module(lookup_, path) != no_id) {
+            of_known_.emplace(path + std::string(name.substr(compared.length)), parameter);
+        } else if (!member.empty() && find_module(lookup_, member) == no_id) {
+            of_unknown_[std::string(member)].emplace_back(owner, parameter);
+        }
+    }
+
+    /// Marks what a module reads that is known itself and lacks the like; and of a member that is
+    /// not known, what it shares with another where that is several modules: a single one is rather
+    /// held by both.
+    void mark(std::vector<bool>& merged) {
+        for (id p = 0; p < merged.size() && !of_known_.empty(); ++p) {
+            of_known_.erase(std::string(ops_->parameter_name(p)));
+        }
+        const auto found = [&](id p) { merged[p] = merged[p] || read_at_home_[p]; };
+        for (const auto& [name, parameter] : of_known_) {
+            found(parameter);
+        }
+        for (const auto& [member, reads] : of_unknown_) {
+            const auto& first = reads.front().first;
+            if (std::any_of(reads.begin(), reads.end(),
+                            [&](const auto& read) { return read.first != first; })) {
+                std::for_each(reads.begin(), reads.end(),
+                              [&](const auto& read) { found(read.second); });
+            }
+        }
+    }
+
+private:
+    const Ops* ops_;
+    const scope_table* scopes_;
+    module_lookup<Modules> lookup_;
+    std::vector<bool> read_at_home_;          // by parameter: in a scope of its owner
+    std::multimap<std::string, id> of_known_; // by what the parameter would be called there
+    std::map<std::string, std::vector<std::pair<std::string_view, id>>> of_unknown_; // by member
+};
+
+} // namespace detail
+
+/// Returns: by parameter, whether it stands for others too, whose names are lost, so that its own
+/// name tells little of who reads it.
+///
+/// Optimizers and exporters keep one of several equal initializers. Those that were never trained
+/// are equal in many modules: all ones, all zeros. They stand for others unless a trained parameter
+/// beside their owner is read as often: then the modules there ran so often. So does a vector that
+/// is read more often than what else its owner has. Layers that were made as copies are equal as a
+/// whole: then scopes speak of members of a list that own nothing. Complexity: O(operators + what
+/// they read); of parameters that several operators read, O(data) and O(readers * depth).
+template <named_operators Ops, module_view Modules>
+    requires parameter_readers<Ops>
+[[nodiscard]] std::vector<bool> find_merged_parameters(const Ops& ops, const scope_table& scopes,
+                                                       const Modules& modules) {
+    const auto& graph = ops.graph();
+    std::vector<operator_t<Ops>> last_reader(ops.parameter_count());
+    std::vector<bool> is_read(last_reader.size());
+    std::vector<bool> merged(last_reader.size());
+    std::vector<detail::parameter_read<Ops>> reads; // of those that several operators read
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const operator_t<Ops> v = *it;
+        ops.for_each_parameter(v, [&](id p) {
+            if (is_read[p] && index_of(graph, last_reader[p]) != index_of(graph, v)) {
+                if (!merged[p]) {
+                    merged[p] = true;
+                    reads.push_back({p, last_reader[p]});
+                }
+                reads.push_back({p, v});
+            }
+            is_read[p] = true;
+            last_reader[p] = v;
+        });
+    }
+    if (!reads.empty()) {
+        detail::keep_untrained(ops, reads, merged);
+        detail::mark_outnumbered(ops, reads, is_read, merged);
+        detail::mark_of_several_kinds(ops, reads, merged);
+        detail::merged_members members(ops, scopes, modules);
+        for (const auto& [p, v] : reads) {
+            members.add(p, scopes.scope_of[index_of(graph, v)]);
+        }
+        members.mark(merged);
+    }
+    return merged;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP

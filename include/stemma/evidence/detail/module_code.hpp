@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
+#define STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
+
+#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Which modules compute something themselves, as far as names tell.
+template <module_view Modules>
+class module_code {
+public:
+    /// Complexity: O(modules + parameters).
+    template <parameter_readers Ops>
+    module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
+        : tree_(modules.index())
+        , holds_only_numbers_(tree_.size(), false)
+        , owns_below_(tree_.size(), false) {
+        std::vector<bool> other(tree_.size(), false); // owns a parameter, or what has a name
+        for (id p = 0; p < ops.parameter_count(); ++p) {
+            for (auto owner : owners.of(p)) {
+                other[owner] = true;
+                owns_below_[owner] = true;
+            }
+        }
+        for (id m = 1; m < tree_.size(); ++m) {
+            const auto above = tree_.parent(m);
+            holds_only_numbers_[above] = true;
+            other[above] = other[above] || !is_number(modules.attribute(m));
+        }
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            const auto above = tree_.parent(m);
+            owns_below_[above] = owns_below_[above] || owns_below_[m];
+        }
+        for (id m = 0; m < tree_.size(); ++m) {
+            holds_only_numbers_[m] = holds_only_numbers_[m] && !other[m];
+        }
+    }
+
+    /// Whether a module only holds others by numbers: a list of modules never runs, and a sequence
+    /// runs what it holds and nothing else.
+    [[nodiscard]] bool is_list(id m) const { return holds_only_numbers_[m]; }
+
+    /// Returns: the module, or the nearest one above that is no list.
+    [[nodiscard]] id nearest(id m) const {
+        while (m != 0 && is_list(m)) {
+            m = tree_.parent(m);
+        }
+        return m;
+    }
+
+    /// Whether a module or one inside owns a parameter.
+    [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
+
+private:
+    const tree_index& tree_;
+    std::vector<bool> holds_only_numbers_;
+    std::vector<bool> owns_below_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
+#define STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
+
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <vector>
+
+namespace stemma::detail {
+
+/// The operators that make what modules hand on.
+template <operator_view Ops>
+class module_exits {
+public:
+    /// `placed` is by vertex index, the module of what is known. Requires: all outlive it.
+    /// Complexity: O(V + E), times the depth of the tree.
+    module_exits(const Ops& ops, const tree_index& tree, const parameter_owners& owners,
+                 const functional_units<Ops>& units, const std::vector<id>& placed)
+        : tree_(tree)
+        , units_(units)
+        , placed_(placed)
+        , reads_(placed.size())
+        , exit_(tree.size(), no_id)
+        , has_several_(tree.size(), false) {
+        const vertices_by_index<graph_of<Ops>> vertex(ops.graph());
+        for (id v = 0; v < placed_.size(); ++v) {
+            ops.for_each_parameter(vertex[v], [&](id p) {
+                for (auto owner : owners.of(p)) {
+                    reads_[v].add(owner);
+                }
+            });
+        }
+        for (id v = 0; v < placed_.size(); ++v) {
+            note(v, placed_[v]);
+            note(v, reads_[v].low);
+            note(v, reads_[v].low == no_id ? no_id : reads_[v].behind - 1);
+        }
+    }
+
+    /// Whether anything is known to run in a module whose result others read.
+    [[nodiscard]] bool has_any(id m) const { return exit_[m] != no_id; }
+
+    /// Returns: the operator whose result others read, or `no_id` where it is not one.
+    [[nodiscard]] id only(id m) const { return has_several_[m] ? no_id : exit_[m]; }
+
+    /// Whether an operator belongs to a module; what was fused of several belongs to each.
+    [[nodiscard]] bool is_in(id v, id m) const {
+        const auto& read = reads_[v];
+        return placed_[v] != no_id &&
+               (tree_.is_ancestor(m, placed_[v]) ||
+                (read.low != no_id &&
+                 (tree_.is_ancestor(m, read.low) || tree_.is_ancestor(m, read.behind - 1))));
+    }
+
+    /// Whether all that read what an operator makes belong to a module.
+    [[nodiscard]] bool leads_to(id v, id m) const {
+        bool all = true;
+        units_.for_each_reader(v, [&](id w) { all = all && is_in(w, m); });
+        return all;
+    }
+
+private:
+    void note(id v, id from) {
+        bool ends = true; // nobody reads it: it is what the whole is asked for
+        units_.for_each_reader(v, [&](id) { ends = false; });
+        for (auto m = placed_[v] == no_id ? no_id : from; m != no_id && m != 0;
+             m = tree_.parent(m)) {
+            if (!ends && leads_to(v, m)) {
+                return;
+            }
+            has_several_[m] = has_several_[m] || (exit_[m] != no_id && exit_[m] != v);
+            exit_[m] = v;
+        }
+    }
+
+    const tree_index& tree_;
+    const functional_units<Ops>& units_;
+    const std::vector<id>& placed_;
+    std::vector<common_module> reads_; // parameters of these
+    std::vector<id> exit_;             // by module, the last that was found
+    std::vector<bool> has_several_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace stemma::detail {
+
+/// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
+/// each module, and `no_id` for all whose parameters have lost their names.
+class nearest_owners {
+public:
+    struct entry {
+        id position = 0; ///< in the order of the graph
+        id module = no_id;
+        bool named = false; ///< a name or metadata says so: the operator is in just that module
+    };
+
+    static constexpr std::size_t capacity = 8;
+
+    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
+    template <class Closer>
+    void add(entry added, Closer closer) {
+        auto* const last = entries_.data() + size_;
+        auto* known = std::find_if(entries_.data(), last,
+                                   [&](const entry& e) { return e.module == added.module; });
+        if (known == last && size_ < capacity) {
+            entries_[size_++] = added;
+            return;
+        }
+        if (known == last) {
+            known = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
+                return closer(a.position, b.position);
+            });
+        }
+        if (closer(added.position, known->position)) {
+            *known = added;
+        }
+    }
+
+    template <class Closer>
+    void add(const nearest_owners& others, Closer closer) {
+        for (const auto& e : others) {
+            add(e, closer);
+        }
+    }
+
+    [[nodiscard]] bool holds(id module) const noexcept {
+        return std::any_of(begin(), end(), [&](const entry& e) { return e.module == module; });
+    }
+
+    [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
+    [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
+
+private:
+    std::array<entry, capacity> entries_{};
+    std::size_t size_ = 0;
+};
+
+/// Returns: what calls a module without any inside, else the module itself.
+[[nodiscard]] inline id around(const tree_index& tree, id module) {
+    const bool leaf = tree.end(module) == module + 1;
+    return leaf && module != 0 ? tree.parent(module) : module;
+}
+
+/// Returns: the deepest module shared by an owner before and one behind; the root before the first
+/// owner, and behind the last what all before have in common.
+[[nodiscard]] inline id shared_around(const tree_index& tree, id here, const nearest_owners& before,
+                                      const nearest_owners& behind) {
+    if (behind.begin() == behind.end()) { // the end of a model: who knows whose
+        common_module all;
+        for (const auto& e : before) {
+            all.add(e.module == no_id ? 0 : around(tree, e.module));
+        }
+        return all.low == no_id ? no_id : all.get(tree);
+    }
+    id best = 0;
+    id best_distance = no_id;
+    for (const auto& a : before) {
+        for (const auto& b : behind) {
+            if (a.module == no_id || b.module == no_id) {
+                continue;
+            }
+            const auto shared = a.module != b.module ? tree.lca(a.module, b.module)
+                                : a.named && b.named ? a.module
+                                                     : around(tree, a.module);
+            const auto distance = std::max(here - a.position, b.position - here);
+            if (tree.depth(shared) > tree.depth(best) ||
+                (tree.depth(shared) == tree.depth(best) && distance < best_distance)) {
+                best = shared;
+                best_distance = distance;
+            }
+        }
+    }
+    return best;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP

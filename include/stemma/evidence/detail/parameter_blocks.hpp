@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
+#define STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: the operator whose data one reads, by vertex index, or `no_id` where there is none or
+/// several are; `steady` ones are independent of data. Complexity: O(in-edges).
+template <class Graph>
+[[nodiscard]] id only_source(const Graph& graph, vertex_t<Graph> v,
+                             const std::vector<bool>& steady) {
+    id only = no_id;
+    for (auto [in, last] = in_edges(v, graph); in != last; ++in) {
+        const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+        if (!steady[u]) {
+            if (only != no_id) {
+                return no_id;
+            }
+            only = u;
+        }
+    }
+    return only;
+}
+
+/// Finds the operators that a module needs around those that read its parameters, in a model
+/// without names: the product before a bias, the steps of a normalization before its scale.
+template <operator_view Ops>
+class parameter_blocks {
+public:
+    /// All by vertex index: `bare` operators have nothing but parameters to tell where they come
+    /// from, `steady` ones are independent of data, `products` read a weight, and `lost` ones one
+    /// without a name.
+    parameter_blocks(const Ops& ops, const std::vector<bool>& bare, const std::vector<bool>& steady,
+                     const std::vector<bool>& products, const std::vector<bool>& lost)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , vertex_(graph_)
+        , bare_(bare)
+        , steady_(steady)
+        , products_(products)
+        , lost_(lost) {}
+
+    /// Gives such operators the module of those that read its parameters: `owner` is by vertex
+    /// index, and `no_id` where no parameter tells.
+    /// Complexity: O(V + E).
+    void complete(std::vector<id>& owner) {
+        owner_.swap(owner);
+        complete_affine_operators();
+        complete_normalizations();
+        complete_flattened();
+        owner_.swap(owner);
+    }
+
+private:
+    /// A multiplication with a weight whose name is lost, and the addition of a bias behind it.
+    void complete_affine_operators() {
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] != no_id || !bare_[v] || !lost_[v]) {
+                continue;
+            }
+            auto [out, out_last] = out_edges(vertex_[v], graph_);
+            if (out == out_last) {
+                continue;
+            }
+            const auto reader = target(*out, graph_);
+            const bool alone = ++out == out_last;
+            auto [in, in_last] = in_edges(reader, graph_);
+            if (alone && ++in == in_last && !products_[index_of(graph_, reader)]) {
+                owner_[v] = owner_[index_of(graph_, reader)];
+            }
+        }
+    }
+
+    /// What lies between one value and the scale of a normalization, and is used for nothing else.
+    void complete_normalizations() {
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] != no_id && bare_[v] &&
+                std::string_view(ops_.op_type(vertex_[v])) == "Mul") {
+                complete_normalization(v);
+            }
+        }
+    }
+
+    void complete_normalization(std::size_t scale) {
+        constexpr std::size_t max_region = 32;
+        std::vector<std::size_t> region;
+        std::size_t complete = 0; // how much of the region is known to hang on one value
+        std::vector<std::pair<std::size_t, std::size_t>> outside; // operator, times read inside
+        const auto is_inside = [&](std::size_t v) {
+            return v == scale || std::find(region.begin(), region.end(), v) != region.end();
+        };
+        const auto look = [&](std::size_t v) {
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+                const auto u = index_of(graph_, source(*in, graph_));
+                if (steady_[u] || is_inside(u)) {
+                    continue;
+                }
+                const auto known = std::find_if(outside.begin(), outside.end(),
+                                                [&](const auto& o) { return o.first == u; });
+                known == outside.end() ? outside.emplace_back(u, 1)
+                                       : * known = {u, known->second + 1};
+            }
+        };
+        const auto is_used_inside_only = [&](std::size_t u) {
+            for (auto [out, last] = out_edges(vertex_[u], graph_); out != last; ++out) {
+                if (!is_inside(index_of(graph_, target(*out, graph_)))) {
+                    return false;
+                }
+            }
+            return owner_[u] == no_id && bare_[u];
+        };
+        for (;;) {
+            outside.clear();
+            look(scale);
+            std::for_each(region.begin(), region.end(), look);
+            if (outside.size() == 1 && outside.front().second > 1) {
+                complete = region.size();
+            }
+            const auto next = std::find_if(outside.begin(), outside.end(), [&](const auto& o) {
+                return is_used_inside_only(o.first);
+            });
+            if (next == outside.end() || region.size() == max_region) {
+                break;
+            }
+            region.push_back(next->first);
+        }
+        for (std::size_t i = 0; i < complete; ++i) {
+            owner_[region[i]] = owner_[scale];
+        }
+    }
+
+    /// What only makes a matrix of a value for an operator that wants one, and undoes that behind
+    /// it.
+    void complete_flattened() {
+        const auto is_reshape = [&](std::size_t v) {
+            return owner_[v] == no_id && bare_[v] &&
+                   std::string_view(ops_.op_type(vertex_[v])) == "Reshape";
+        };
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] == no_id || std::string_view(ops_.op_type(vertex_[v])) != "Gemm") {
+                continue;
+            }
+            const auto before = only_source(graph_, vertex_[v], steady_);
+            const auto behind = only_target(v);
+            if (before != no_id && behind != no_id && is_reshape(before) && is_reshape(behind) &&
+                only_target(before) == v) {
+                owner_[before] = owner_[v];
+                owner_[behind] = owner_[v];
+            }
+        }
+    }
+
+    /// Returns: the operator that alone reads the results of one, or `no_id`.
+    [[nodiscard]] id only_target(std::size_t v) const {
+        auto [out, last] = out_edges(vertex_[v], graph_);
+        if (out == last) {
+            return no_id;
+        }
+        const auto only = static_cast<id>(index_of(graph_, target(*out, graph_)));
+        return ++out == last ? only : no_id;
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+    const std::vector<bool>& bare_;
+    const std::vector<bool>& steady_;
+    const std::vector<bool>& products_;
+    const std::vector<bool>& lost_;
+    std::vector<id> owner_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP

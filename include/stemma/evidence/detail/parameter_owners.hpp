@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
+#define STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
+
+#include <stemma/core/detail/prefetch.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+/// For each parameter of a model the modules that own it: none where its name leads nowhere or
+/// tells nothing, several where modules share it.
+class parameter_owners {
+public:
+    parameter_owners() = default;
+
+    /// Makes room for so many parameters with one owner each.
+    void reserve(std::size_t count) {
+        owners_.reserve(count);
+        first_.reserve(count + 1);
+    }
+
+    /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
+    /// Complexity: O(owners) amortized.
+    void add(std::span<const id> owners) {
+        for (auto owner : owners) {
+            owners_.push_back(owner);
+        }
+        first_.push_back(static_cast<id>(owners_.size()));
+    }
+
+    /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
+    [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
+        return {owners_.data() + first_[parameter],
+                owners_.data() + first_[std::size_t{parameter} + 1]};
+    }
+
+    /// How paths in the names lead to modules.
+    path_mapping mapping;
+
+private:
+    std::vector<id> owners_;
+    std::vector<id> first_{0}; // by parameter, and one more
+};
+
+/// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+/// Complexity: O(depth).
+template <module_view Modules>
+[[nodiscard]] id nearest_called(const Modules& modules, id m) {
+    if constexpr (counts_calls<Modules>) {
+        while (m != 0 && modules.calls(m) == 0) {
+            m = modules.index().parent(m);
+        }
+    }
+    return m;
+}
+
+namespace detail {
+
+/// Loads the name that will be read a little later than that of parameter `p`: names lie far from
+/// each other, in the file.
+template <parameter_readers Ops>
+void prefetch_name_behind(const Ops& ops, id p) {
+    constexpr std::size_t ahead = 16;
+    if (p + ahead < ops.parameter_count()) {
+        const std::string_view name = ops.parameter_name(static_cast<id>(p + ahead));
+        prefetch(name.data());
+    }
+}
+
+} // namespace detail
+
+/// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
+/// Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names), and O(operators) where there are any.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops,
+                                                              thread_limit threads = {}) {
+    const auto parts = threads.parts_of_operators(num_vertices(ops.graph()));
+    std::vector<std::unordered_map<id, const char*>> unreadable(parts);
+    for_each_range(ops.parameter_count(), parts,
+                   [&](std::size_t part, std::size_t p, std::size_t end) {
+                       for (; p < end; ++p) {
+                           const auto number = static_cast<id>(p);
+                           detail::prefetch_name_behind(ops, number);
+                           const auto name = ops.parameter_name(number);
+                           if (const char* problem = find_parameter_problem(name)) {
+                               unreadable[part].emplace(number, problem);
+                           }
+                       }
+                   });
+    std::unordered_map<id, const char*> open;
+    for (auto& of_part : unreadable) {
+        open.merge(of_part);
+    }
+    std::vector<finding> problems;
+    for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        ops.for_each_parameter(*it, [&](id p) {
+            if (const auto found = open.find(p); found != open.end()) {
+                problems.push_back({"parameter.unreadable", v, found->second});
+                open.erase(found);
+            }
+        });
+    }
+    return problems;
+}
+
+namespace detail {
+
+/// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
+class declared_owners {
+public:
+    explicit declared_owners(const module_tree& modules) : modules_(&modules) {
+        for (const auto& alias : modules.aliases()) {
+            aliases_.emplace(alias.path, alias.module);
+        }
+        for (std::size_t g = 0; g < modules.shared_parameters().size(); ++g) {
+            for (const auto& path : modules.shared_parameters()[g]) {
+                groups_.emplace(path, g);
+            }
+        }
+    }
+
+    [[nodiscard]] id alias(std::string_view path) const {
+        const auto found = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
+        return found == aliases_.end() ? no_id : found->second;
+    }
+
+    [[nodiscard]] bool declares(id m, std::string_view tensor) const {
+        for (std::size_t i = 0; i < modules_->parameter_count(m); ++i) {
+            if (modules_->parameter(m, i).name == tensor) {
+                return true;
+            }
+        }
+        for (std::size_t i = 0; i < modules_->buffer_count(m); ++i) {
+            if (modules_->buffer(m, i).name == tensor) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns: all paths of the tensor that has this one, or none when it has no other.
+    [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
+        const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
+        return found == groups_.end()
+                   ? std::span<const std::string>{}
+                   : std::span<const std::string>(modules_->shared_parameters()[found->second]);
+    }
+
+private:
+    const module_tree* modules_;
+    std::unordered_map<std::string, id> aliases_;
+    std::unordered_map<std::string, std::size_t> groups_;
+};
+
+/// Returns: for parameters that were folded from others, the common ancestor of what those belong
+/// to.
+template <parameter_readers Ops, class OwnerOf>
+[[nodiscard]] std::unordered_map<id, id> find_folded_owners(const Ops& ops, const tree_index& tree,
+                                                            OwnerOf owner_of) {
+    std::unordered_map<id, id> folded;
+    if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
+        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+            if (const auto owner = owner_of(origin); owner != no_id) {
+                const auto [known, added] = folded.emplace(p, owner);
+                known->second = added ? owner : tree.lca(known->second, owner);
+            }
+        });
+    }
+    return folded;
+}
+
+} // namespace detail
+
+/// Finds the modules that the names of the parameters speak of; none for those in `merged`, which
+/// is by parameter or empty. Complexity: O(bytes of names).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
+                                                     const std::vector<bool>& merged = {}) {
+    const auto count = static_cast<id>(ops.parameter_count());
+    std::vector<std::string_view> path_of; // by parameter
+    path_of.reserve(count);
+    for (id p = 0; p < count; ++p) {
+        path_of.push_back(owner_path(ops.parameter_name(p)));
+    }
+    std::vector<std::string_view> paths;
+    paths.reserve(count);
+    std::copy_if(path_of.begin(), path_of.end(), std::back_inserter(paths),
+                 [](std::string_view path) { return !path.empty(); });
+    const module_lookup<Modules> lookup(modules);
+    parameter_owners result;
+    result.reserve(count);
+    result.mapping = find_path_mapping(modules, lookup, paths);
+    module_trail trail(lookup);
+    const auto module_at = [&](std::string_view path) {
+        return path.empty() ? no_id : trail.find(result.mapping.apply(path), result.mapping.base);
+    };
+    const auto owner_of = [&](std::string_view name) { return module_at(owner_path(name)); };
+    const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
+    const auto is_merged = [&](id p) { return p < merged.size() && merged[p]; };
+    std::vector<id> owners;
+    if constexpr (std::same_as<Modules, module_tree>) {
+        const detail::declared_owners declared(modules);
+        for (id p = 0; p < count; ++p) {
+            if (is_merged(p)) {
+                result.add({});
+                continue;
+            }
+            const std::string_view name = ops.parameter_name(p);
+            owners.clear();
+            auto owner = module_at(path_of[p]);
+            if (owner == no_id) {
+                owner = declared.alias(path_of[p]);
+            }
+            if (owner == no_id && declared.declares(0, name)) {
+                owner = 0;
+            }
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            if (owner != no_id) {
+                owners.push_back(owner);
+            }
+            for (const auto& path : declared.sharing(result.mapping.apply(name))) {
+                auto other = owner_of(path);
+                other = other == no_id ? declared.alias(owner_path(path)) : other;
+                if (other != no_id &&
+                    std::find(owners.begin(), owners.end(), other) == owners.end()) {
+                    owners.push_back(other);
+                }
+            }
+            result.add(owners);
+        }
+    } else {
+        for (id p = 0; p < count; ++p) {
+            if (is_merged(p)) {
+                result.add({});
+                continue;
+            }
+            auto owner = module_at(path_of[p]);
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            result.add({&owner, owner == no_id ? 0U : 1U});
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP

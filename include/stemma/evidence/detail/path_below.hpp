@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
+#define STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
+
+#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// Returns: the path of the module that an instance of a scope means, below that of the scope
+/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
+/// `layer1.0` is child `0`.
+[[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
+                                                 scope_style style, std::string_view rest) {
+    if (style == scope_style::relative || parent == 0) {
+        return rest;
+    }
+    std::string printed;
+    for (auto m = parent; m != 0; m = builder.parent(m)) {
+        printed.insert(0, std::string(builder.attribute(m)).append("."));
+        if (!is_number(builder.attribute(m))) {
+            break;
+        }
+    }
+    if (rest.starts_with(printed) && rest.size() > printed.size()) {
+        rest.remove_prefix(printed.size());
+    }
+    return rest;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP

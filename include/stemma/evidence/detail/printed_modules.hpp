@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
+
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/detail/class_path_namer.hpp>
+#include <stemma/model/module_view.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Finds modules by what a call of them prints: their path from its last name that is no number.
+template <module_view Modules>
+class printed_modules {
+public:
+    /// Complexity: O(bytes of names).
+    explicit printed_modules(const Modules& modules) {
+        const auto& tree = modules.index();
+        std::vector<std::uint64_t> hashes(tree.size());
+        std::vector<id> text_of(tree.size());
+        for (id m = 1; m < tree.size(); ++m) {
+            const std::string_view name = modules.attribute(m);
+            const auto above = tree.parent(m);
+            const bool goes_on = is_number(name) && above != 0;
+            hashes[m] = goes_on ? fnv1a(name, fnv1a(".", hashes[above])) : fnv1a(name);
+            const auto next = static_cast<id>(hash_of_.size());
+            text_of[m] = texts_.insert(hashes[m], next,
+                                       [&](id text) { return hash_of_[text] == hashes[m]; });
+            if (text_of[m] == next) {
+                hash_of_.push_back(hashes[m]);
+            }
+        }
+        modules_ = {hash_of_.size(), [&](auto take) {
+                        for (id m = 1; m < tree.size(); ++m) {
+                            take(text_of[m], m);
+                        }
+                    }};
+    }
+
+    /// Returns: the modules that print as `text`, ascending, and perhaps a few others.
+    /// Complexity: O(length) expected.
+    [[nodiscard]] std::span<const id> of(std::string_view text) const {
+        const auto hash = fnv1a(text);
+        const auto found = texts_.find(hash, [&](id known) { return hash_of_[known] == hash; });
+        return found == no_id ? std::span<const id>{} : modules_[found];
+    }
+
+private:
+    flat_index texts_;
+    std::vector<std::uint64_t> hash_of_; // by text
+    grouped_ids modules_;                // by text
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
+#define STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+inline void append_utf8(std::uint32_t code, std::string& out) {
+    const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+    if (code < 0x80) {
+        put(code);
+    } else if (code < 0x800) {
+        put(0xc0U | code >> 6U);
+        put(0x80U | (code & 0x3fU));
+    } else if (code < 0x1'0000) {
+        put(0xe0U | code >> 12U);
+        put(0x80U | (code >> 6U & 0x3fU));
+        put(0x80U | (code & 0x3fU));
+    } else {
+        put(0xf0U | code >> 18U);
+        put(0x80U | (code >> 12U & 0x3fU));
+        put(0x80U | (code >> 6U & 0x3fU));
+        put(0x80U | (code & 0x3fU));
+    }
+}
+
+/// Reads the number of `digits` hexadecimal digits at `at`.
+[[nodiscard]] inline std::optional<std::uint32_t> read_hex(std::string_view text, std::size_t at,
+                                                           std::size_t digits) {
+    std::uint32_t value = 0;
+    if (text.size() < at + digits) {
+        return std::nullopt;
+    }
+    for (char c : text.substr(at, digits)) {
+        const auto digit = c >= '0' && c <= '9'   ? c - '0'
+                           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                  : -1;
+        if (digit < 0) {
+            return std::nullopt;
+        }
+        value = value << 4U | static_cast<std::uint32_t>(digit);
+    }
+    return value <= 0x10'ffffU ? std::optional(value) : std::nullopt;
+}
+
+/// Reads the `repr` of a Python string at the start of `text`, in either kind of quotes.
+///
+/// Returns: how many bytes it takes with its quotes, 0 when it is none. `value` is what it says.
+[[nodiscard]] inline std::size_t read_python_string(std::string_view text, std::string& value) {
+    value.clear();
+    if (text.empty() || (text[0] != '\'' && text[0] != '"')) {
+        return 0;
+    }
+    for (std::size_t i = 1; i < text.size();) {
+        const auto stop = text.find_first_of(text[0] == '\'' ? "'\\" : "\"\\", i);
+        if (stop == text.npos) {
+            return 0;
+        }
+        value.append(text.substr(i, stop - i));
+        if (text[stop] != '\\') {
+            return stop + 1;
+        }
+        if (stop + 1 == text.size()) {
+            return 0;
+        }
+        const char escape = text[stop + 1];
+        i = stop + 2;
+        const std::size_t digits = escape == 'x' ? 2 : escape == 'u' ? 4 : escape == 'U' ? 8 : 0;
+        if (digits != 0) {
+            const auto code = read_hex(text, i, digits);
+            if (!code) {
+                return 0;
+            }
+            append_utf8(*code, value);
+            i += digits;
+        } else if (escape == 'n' || escape == 't' || escape == 'r') {
+            value.push_back(escape == 'n' ? '\n' : escape == 't' ? '\t' : '\r');
+        } else if (escape == '\\' || escape == '\'' || escape == '"') {
+            value.push_back(escape);
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/// Reads the `repr` of a Python list of strings: `['', 'blocks.0', "it's"]`.
+///
+/// Returns: whether all of `text` is one; `items` holds what it says.
+/// Complexity: O(length); strings of `items` are reused.
+[[nodiscard]] inline bool read_python_list(std::string_view text, std::vector<std::string>& items) {
+    std::size_t count = 0;
+    const auto skip_blanks = [&] {
+        while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) {
+            text.remove_prefix(1);
+        }
+    };
+    const auto finish = [&](bool valid) {
+        items.resize(valid ? count : 0);
+        return valid;
+    };
+    if (!text.starts_with('[')) {
+        return finish(false);
+    }
+    text.remove_prefix(1);
+    skip_blanks();
+    while (!text.starts_with(']')) {
+        if (items.size() == count) {
+            items.emplace_back();
+        }
+        const auto read = read_python_string(text, items[count]);
+        if (read == 0) {
+            return finish(false);
+        }
+        ++count;
+        text.remove_prefix(read);
+        skip_blanks();
+        if (text.starts_with(',')) {
+            text.remove_prefix(1);
+            skip_blanks();
+        } else if (!text.starts_with(']')) {
+            return finish(false);
+        }
+    }
+    return finish(text.size() == 1);
+}
+
+/// Turns a Python expression for a module into its path: `L['self'].layers[0].fc` and
+/// `getattr(getattr(L['self'].layers, '0'), 'fc')` into `layers.0.fc`. A text that is no such
+/// expression is a path already.
+///
+/// Returns: nothing for an expression that is malformed.
+// One loop over the tokens, whose state has no parts. NOLINTNEXTLINE(readability-function-size)
+[[nodiscard]] inline std::optional<std::string> module_path_of(std::string_view text) {
+    if (text.find_first_of("[(") == text.npos) {
+        return std::string(text);
+    }
+    constexpr std::string_view call = "getattr(";
+    std::size_t open = 0;
+    for (; text.starts_with(call); text.remove_prefix(call.size())) {
+        ++open;
+    }
+    std::string path;
+    std::string name;
+    const auto descend = [&](std::string_view part) {
+        path.append(path.empty() ? "" : ".").append(part);
+    };
+    // The base: a local variable, which is the module that is exported, whatever it is called.
+    if (text.starts_with("L[")) {
+        const auto read = read_python_string(text.substr(2), name);
+        if (read == 0 || !text.substr(2 + read).starts_with(']')) {
+            return std::nullopt;
+        }
+        text.remove_prefix(3 + read);
+    } else {
+        const auto end = std::min(text.find_first_of(".[,)"), text.size());
+        if (text.substr(0, end) != "self") {
+            descend(text.substr(0, end));
+        }
+        text.remove_prefix(end);
+    }
+    while (!text.empty()) {
+        if (text.front() == '.') {
+            const auto end = std::min(text.find_first_of(".[,)", 1), text.size());
+            descend(text.substr(1, end - 1));
+            text.remove_prefix(end);
+        } else if (text.front() == '[') {
+            text.remove_prefix(1);
+            auto read = read_python_string(text, name);
+            if (read == 0) {
+                read = std::min(text.find(']'), text.size());
+                name = text.substr(0, read);
+            }
+            text.remove_prefix(read);
+            if (name.empty() || !text.starts_with(']')) {
+                return std::nullopt;
+            }
+            descend(name);
+            text.remove_prefix(1);
+        } else if (text.front() == ',' && open > 0) {
+            text.remove_prefix(1);
+            while (text.starts_with(' ')) {
+                text.remove_prefix(1);
+            }
+            const auto read = read_python_string(text, name);
+            if (read == 0 || !text.substr(read).starts_with(')')) {
+                return std::nullopt;
+            }
+            descend(name);
+            text.remove_prefix(read + 1);
+            --open;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return open == 0 ? std::optional(path) : std::nullopt;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP

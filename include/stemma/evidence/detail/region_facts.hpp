@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
+#define STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/bypassed_modules.hpp>
+#include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/tied_parameters.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/detail/nesting.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace stemma::detail {
+
+/// What is known of operators before anybody looks at what is around them. All by vertex index.
+template <operator_view Ops, module_view Modules>
+class region_facts {
+public:
+    std::vector<id> owner;      ///< the module whose parameters it reads, or that its name tells
+    std::vector<id> named;      ///< what metadata or a name says
+    std::vector<id> reads;      ///< `owner`, but for those that only run what reads parameters
+    std::vector<bool> bare;     ///< nothing but parameters can tell where it comes from
+    std::vector<bool> products; ///< it reads a weight
+    std::vector<bool> lost;     ///< it reads a weight whose name is lost
+
+    /// Complexity: O(V + E).
+    explicit region_facts(evidence_context<Ops, Modules>& context)
+        : owner(num_vertices(context.ops().graph()), no_id)
+        , named(owner.size(), no_id)
+        , bare(owner.size())
+        , products(owner.size())
+        , lost(owner.size())
+        , ops_(context.ops())
+        , modules_(context.modules())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , bypassed_(context.bypassed())
+        , tied_(ops_, owners_) {
+        const auto& scopes = context.scopes();
+        const auto& chains = context.hierarchies().chain_of;
+        const auto& steady = context.independent();
+        if constexpr (sized_parameters<Ops>) {
+            weights_.resize(static_cast<std::size_t>(ops_.parameter_count()), true);
+            ops_.keep_matrices(weights_);
+        }
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            const auto v = index_of(ops_.graph(), *it);
+            bool has_name = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
+            if constexpr (calling_operators<Ops>) {
+                has_name =
+                    has_name || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
+            }
+            bare[v] = !has_name;
+            owner[v] = owner_of(*it);
+            named[v] = named_module(context, v);
+            // What is computed without data has the name of whoever was first to need it.
+            owner[v] = named[v] != no_id && !steady[v] ? named[v] : owner[v];
+            note_weights(*it, v);
+        }
+        reads = owner;
+        hear_bodies();
+    }
+
+private:
+    /// Returns: the module in the metadata or the name of an operator, or `no_id`.
+    [[nodiscard]] static id named_module(evidence_context<Ops, Modules>& context, std::size_t v) {
+        const auto& chains = context.hierarchies().chain_of;
+        if (!chains.empty() && chains[v] != no_id) {
+            const auto& place = context.modules_of_hierarchies().of_chain[chains[v]];
+            return place.exact ? place.module : no_id;
+        }
+        const auto scope = context.scopes().scope_of[v];
+        return scope == no_id ? no_id
+                              : context.modules_of_scopes().of(static_cast<id>(v), scope).module;
+    }
+
+    [[nodiscard]] id owner_of(operator_t<Ops> v) const {
+        id module = no_id;
+        ops_.for_each_parameter(v, [&](id p) {
+            const auto owners = owners_.of(p);
+            for (std::size_t i = 0; i < owners.size(); ++i) {
+                if (tied_.favours(v, p, i)) {
+                    const auto runner = past_bypassed(modules_, bypassed_, owners[i]);
+                    module = module == no_id ? runner : tree_.lca(module, runner);
+                }
+            }
+        });
+        return module;
+    }
+
+    /// Notes whether an operator reads weights, and one whose name is lost: it belongs to some
+    /// module, and nobody knows to which. Other constants without an owner tell nothing.
+    void note_weights(operator_t<Ops> vertex, std::size_t v) {
+        if constexpr (sized_parameters<Ops>) {
+            ops_.for_each_parameter(vertex, [&](id p) {
+                if (weights_[p]) {
+                    products[v] = true;
+                    lost[v] = lost[v] || (owners_.of(p).empty() && owner[v] == no_id && bare[v]);
+                }
+            });
+        }
+    }
+
+    /// What owns bodies runs what parameters are read in there.
+    void hear_bodies() {
+        const auto inner = operators_in_bodies(ops_);
+        std::vector<common_module> inside(inner.empty() ? 0 : owner.size());
+        const auto settle = [&](id v) {
+            if (owner[v] == no_id && bare[v]) {
+                owner[v] = inside[v].get(tree_);
+            }
+        };
+        for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
+            settle(op->v);
+            inside[op->owner].add(owner[op->v] == no_id ? no_id : around(tree_, owner[op->v]));
+        }
+        for (const auto& op : inner) {
+            settle(op.owner);
+        }
+    }
+
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const parameter_owners& owners_;
+    const std::vector<id>& bypassed_;
+    tied_parameters<Ops> tied_;
+    std::vector<bool> weights_; // by parameter
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
+#define STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/equal_modules.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/parameter_blocks.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/region_facts.hpp>
+#include <stemma/evidence/detail/sequence_steps.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Finds the modules of operators that have no name, from those around them that do or that read
+/// parameters.
+template <operator_view Ops, module_view Modules>
+class region_finder {
+public:
+    explicit region_finder(evidence_context<Ops, Modules>& context)
+        : ops_(context.ops())
+        , graph_(ops_.graph())
+        , modules_(context.modules())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , code_(ops_, modules_, owners_)
+        , order_(graph_)
+        , steady_(context.independent())
+        , known_(context)
+        , owner_(known_.owner)
+        , named_(known_.named)
+        , products_(known_.products)
+        , lost_(known_.lost)
+        , bare_(known_.bare)
+        , vertex_(graph_)
+        , goes_on_(owner_.size(), false) {}
+
+    /// Returns: by vertex index, a module for operators without parameters of their own.
+    [[nodiscard]] std::vector<id> run() {
+        const auto& direct = known_.reads;
+        parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            lost_[v] = lost_[v] && owner_[v] == no_id;
+        }
+        std::vector<id> found(owner_.size(), no_id);
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
+        }
+        // What joins the results of several modules is sure enough to tell where its neighbours
+        // belong.
+        surround(found);
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            owner_[v] = joins_[v] ? found[v] : owner_[v];
+        }
+        surround(found);
+        lay_out(found);
+        take_steps(found);
+        // Regions end where parameters are read, whoever ran there.
+        for (auto& module : found) {
+            module = caller(module);
+        }
+        serve_readers(found);
+        return found;
+    }
+
+    /// Returns: members of sequences that operators speak of and the tree lacks: the sequence and a
+    /// number.
+    [[nodiscard]] const std::vector<std::pair<id, std::uint64_t>>& missing() const noexcept {
+        return missing_;
+    }
+
+private:
+    /// Gives what members of sequences do to these.
+    void take_steps(std::vector<id>& found) {
+        std::vector<bool> free(found.size());
+        std::vector<id> placed = found;
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            free[v] = bare_[v] && owner_[v] == no_id && !steady_[v];
+            placed[v] = steady_[v] ? no_id : owner_[v] != no_id ? owner_[v] : found[v];
+        }
+        const functional_units<Ops> units(ops_, steady_, free);
+        const module_exits<Ops> exits(ops_, tree_, owners_, units, placed);
+        const auto give = [&](id module, const std::vector<id>& operators) {
+            for (auto v : operators) {
+                found[v] = module;
+            }
+        };
+        equal_modules(ops_, modules_, code_, owners_, units, exits).for_each_end(give);
+        sequence_steps<Ops, Modules> steps(ops_, modules_, code_, units, exits);
+        for (const auto& step : steps.run()) {
+            if (step.member == no_id) {
+                missing_.emplace_back(step.sequence, step.number);
+            }
+            give(step.member == no_id ? step.sequence : step.member, step.operators);
+        }
+    }
+
+    /// Adds what is known of a neighbour; where nothing is, what that one's neighbours are.
+    template <class Closer>
+    void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
+                       const nearest_owners& beyond, Closer closer) const {
+        if (owner_[neighbour] != no_id) {
+            to.add({position, owner_[neighbour], named_[neighbour] != no_id}, closer);
+            return;
+        }
+        if (steady_[neighbour]) {
+            return;
+        }
+        to.add(beyond, closer);
+        if (lost_[neighbour]) {
+            to.add({position, no_id}, closer);
+        }
+    }
+
+    /// What is computed without data, as shapes and positions are, serves who reads it. What reads
+    /// parameters itself is served by whoever calls its module. Some module ran that; a constant
+    /// runs nowhere, so several readers share it in what holds them all, called or not.
+    void serve_readers(std::vector<id>& found) const {
+        const auto& direct = known_.reads;
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!steady_[v] || !bare_[v] || owner_[v] != no_id) {
+                return;
+            }
+            common_module readers;
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                const auto w = index_of(graph_, target(*out, graph_));
+                const bool reads = named_[w] != no_id ? products_[w] : direct[w] != no_id;
+                const auto module = named_[w] != no_id   ? named_[w]
+                                    : direct[w] != no_id ? direct[w]
+                                                         : found[w];
+                if (module != no_id) {
+                    readers.add(reads ? caller(around(tree_, module)) : module);
+                }
+            }
+            const auto shared = readers.get(tree_);
+            found[v] = is_constant(vertex) ? shared : caller(shared);
+        });
+    }
+
+    /// Whether an operator without data has no inputs to compute anything from.
+    [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
+        const auto [in, last] = in_edges(v, graph_);
+        bool reads = in != last;
+        if constexpr (data_aware_operators<Ops>) {
+            reads = reads || ops_.hides_data(v); // as a shape of data does
+        }
+        return !reads;
+    }
+
+    /// Returns: the module, or the one above that ran it if none did; `no_id` of that.
+    [[nodiscard]] id caller(id module) const {
+        return module == no_id ? no_id : nearest_called(modules_, code_.nearest(module));
+    }
+
+    /// Whether two operators are in the same body.
+    [[nodiscard]] bool are_together(operator_t<Ops> u, operator_t<Ops> v) const {
+        if constexpr (nested_operators<Ops>) {
+            return ops_.owner(u) == ops_.owner(v);
+        } else {
+            return true;
+        }
+    }
+
+    /// Gives every other operator the deepest module that the nearest owners before and behind it
+    /// share: it is what calls both. What joins results is also where these meet.
+    void surround(std::vector<id>& found) {
+        std::vector<nearest_owners> before(owner_.size());
+        std::vector<nearest_owners> behind(owner_.size());
+        std::vector<id> position(owner_.size(), no_id);
+        id step = 0;
+        order_.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            position[v] = step++;
+            for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
+                if (const auto u = source(*in, graph_); are_together(u, vertex)) {
+                    const auto i = index_of(graph_, u);
+                    add_neighbour(before[v], i, position[i], before[i], std::greater<>());
+                }
+            }
+        });
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                if (const auto w = target(*out, graph_); are_together(w, vertex)) {
+                    const auto i = index_of(graph_, w);
+                    add_neighbour(behind[v], i, position[i], behind[i], std::less<>());
+                }
+            }
+        });
+        const auto residual = residual_modules(
+            propagation_problem<Ops>{ops_, tree_, order_, owner_, thread_limit(), &steady_});
+        std::vector<bool> goes_on = goes_on_; // what is between calls of others in its module
+        joins_.assign(found.size(), false);
+        order_.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
+                return;
+            }
+            const bool adds = ops_.op_type(vertex) == std::string_view("Add");
+            // A single call that is skipped tells little of who calls.
+            const bool several = residual[v] != no_id && around(tree_, residual[v]) == residual[v];
+            const auto skipped = adds && several ? residual[v] : no_id;
+            const auto between = lost_[v] && behind[v].begin() == behind[v].end()
+                                     ? 0
+                                     : shared_around(tree_, position[v], before[v], behind[v]);
+            const auto joined = meeting_point(v, before, skipped);
+            joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
+            found[v] = joins_[v] ? joined : between;
+            goes_on[v] = joins_[v] && skipped == no_id;
+            const auto u = only_source(graph_, vertex, steady_);
+            if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
+                arranges(vertex)) {
+                found[v] = owner_[u] != no_id ? owner_[u] : found[u];
+                goes_on[v] = true;
+            }
+        });
+        goes_on_ = std::move(goes_on);
+        place_inputs(before, behind, found);
+    }
+
+    /// What is computed before anything reads parameters is for all that reads it first.
+    void place_inputs(const std::vector<nearest_owners>& before,
+                      const std::vector<nearest_owners>& behind, std::vector<id>& found) const {
+        const auto comes_first = [&](std::size_t v) {
+            return owner_[v] == no_id && before[v].begin() == before[v].end();
+        };
+        common_module first;
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            bool reads_first = owner_[v] != no_id && before[v].begin() == before[v].end();
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last && !steady_[v]; ++in) {
+                const auto u = index_of(graph_, source(*in, graph_));
+                reads_first = reads_first || (!steady_[u] && comes_first(u) && !comes_first(v));
+            }
+            const auto module = owner_[v] != no_id ? owner_[v] : found[v];
+            first.add(reads_first && module != no_id ? around(tree_, module) : no_id);
+        }
+        for (std::size_t v = 0; v < found.size() && first.low + 1 < first.behind; ++v) {
+            if (bare_[v] && !steady_[v] && comes_first(v) && behind[v].begin() != behind[v].end()) {
+                found[v] = first.get(tree_);
+            }
+        }
+    }
+
+    /// Gives what only lays out values for a module that computes with parameters itself to it.
+    void lay_out(std::vector<id>& found) const {
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!bare_[v] || owner_[v] != no_id || steady_[v] || !arranges(vertex)) {
+                return;
+            }
+            common_module readers;
+            bool all = true;
+            bool direct = false;
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                const auto w = index_of(graph_, target(*out, graph_));
+                if (!steady_[w]) {
+                    all = all && owner_[w] != no_id;
+                    direct = direct || computes_itself(w);
+                    readers.add(owner_[w]);
+                }
+            }
+            if (all && direct && readers.low + 1 == readers.behind) {
+                found[v] = readers.low;
+            }
+        });
+    }
+
+    /// Whether an operator reads parameters of a module that holds others.
+    [[nodiscard]] bool computes_itself(std::size_t v) const {
+        return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
+    }
+
+    /// Whether an operator only lays out anew what it reads: a module does that with what it
+    /// computed itself, before it hands it on.
+    [[nodiscard]] bool arranges(operator_t<Ops> v) const {
+        constexpr std::array<std::string_view, 5> types{"Transpose", "Reshape", "Squeeze",
+                                                        "Unsqueeze", "Flatten"};
+        return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
+               types.end();
+    }
+
+    /// Returns: where the results meet that an operator joins: in the module around what it skips,
+    /// else the deepest one that owners before two of its inputs share; `no_id` where it joins
+    /// none.
+    [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
+                                   id residual) const {
+        std::vector<nearest_owners> inputs;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            if (const auto u = source(*in, graph_); are_together(u, vertex_[v])) {
+                const auto i = index_of(graph_, u);
+                nearest_owners owners;
+                add_neighbour(owners, i, 0, before[i], std::greater<>());
+                inputs.push_back(owners);
+            }
+        }
+        id best = residual;
+        for (std::size_t i = 0; i < inputs.size() && residual == no_id; ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                for (const auto& a : inputs[i]) {
+                    for (const auto& b : inputs[j]) {
+                        // What is before both inputs has met before.
+                        if (a.module != no_id && b.module != no_id && !inputs[j].holds(a.module) &&
+                            !inputs[i].holds(b.module)) {
+                            const auto shared = tree_.lca(a.module, b.module);
+                            best = best == no_id || tree_.depth(shared) > tree_.depth(best) ? shared
+                                                                                            : best;
+                        }
+                    }
+                }
+            }
+        }
+        return best;
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const parameter_owners& owners_;
+    module_code<Modules> code_;
+    sweep_order<graph_of<Ops>> order_;
+    const std::vector<bool>& steady_; // independent of data
+    region_facts<Ops, Modules> known_;
+    std::vector<id>& owner_; // whose parameters an operator reads or is part of reading
+    const std::vector<id>& named_;
+    const std::vector<bool>& products_;
+    std::vector<bool>& lost_; // of those whose module is not known
+    const std::vector<bool>& bare_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+    std::vector<std::pair<id, std::uint64_t>> missing_;
+    std::vector<bool> goes_on_; // joins results that its module goes on with
+    std::vector<bool> joins_;   // joins results of several modules
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP

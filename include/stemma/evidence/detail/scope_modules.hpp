@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
+
+#include <stemma/core/detail/prefetch.hpp>
+#include <stemma/core/detail/vertex_ranges.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/hidden_levels.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/path_below.hpp>
+#include <stemma/evidence/detail/reordered_names.hpp>
+#include <stemma/evidence/detail/scope_resolver.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The modules of all scopes, and of single operators that share a scope with another module's.
+struct scope_modules {
+    std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
+    std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
+
+    /// Returns: what the scope of vertex index `v`, which is `scope`, says of it.
+    [[nodiscard]] const scope_module& of(id v, id scope) const {
+        const auto own = of_operator.empty() ? of_operator.end() : of_operator.find(v);
+        return own == of_operator.end() ? of_scope[scope] : own->second;
+    }
+};
+
+namespace detail {
+
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] std::vector<scope_witness>
+collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modules,
+                  const parameter_owners& owners, thread_limit threads) {
+    const auto count = threads.parts_of_operators(num_vertices(ops.graph()));
+    std::vector<std::vector<scope_witness>> parts(count);
+    for_each_vertex_range(ops.graph(), count, [&](std::size_t part, auto it, auto last) {
+        auto& seen = parts[part];
+        seen.resize(table.scopes.size());
+        for (; it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            if (s == no_id) {
+                continue;
+            }
+            ops.for_each_parameter(*it, [&](id p) {
+                if (owners.of(p).size() == 1) {
+                    seen[s].deep.add(nearest_called(modules, owners.of(p).front()));
+                }
+            });
+        }
+    });
+    auto witness = std::move(parts[0]);
+    for (std::size_t part = 1; part < count; ++part) {
+        for (std::size_t s = 0; s < witness.size(); ++s) {
+            witness[s].deep.add(parts[part][s].deep);
+        }
+    }
+    for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
+        const auto& deep = witness[s].deep;
+        if (deep.low != no_id) {
+            witness[table.scopes[s].parent].deep.add(deep);
+        }
+    }
+    return witness;
+}
+
+/// Resolves every scope. The roots stand for `base`, and so do scopes called `strip` below them.
+///
+/// Threads take ranges of scopes; what stands around a scope in another range each resolves for
+/// itself. Complexity: O(scopes * depth) expected.
+template <module_view Modules>
+[[nodiscard]] std::vector<scope_module>
+resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver, id base,
+               std::optional<std::string_view> strip, thread_limit threads) {
+    constexpr auto roots = static_cast<std::size_t>(scope_style_count);
+    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
+    const scope_module root{base, no_id, no_id, 0.95F};
+    std::vector<scope_module> result(table.scopes.size(), root);
+    const auto count = table.scopes.size() - roots;
+    const auto parts = threads.parts_of_operators(count);
+    for_each_range(count, parts, [&](std::size_t, std::size_t first, std::size_t last) {
+        const auto begin = static_cast<id>(roots + first);
+        const auto end = static_cast<id>(roots + last);
+        auto own = resolver;
+        std::unordered_map<id, scope_module> before; // of scopes in other ranges
+        const auto find = [&](id s) -> const scope_module* {
+            if (s < roots || s >= begin) {
+                return &result[s];
+            }
+            const auto known = before.find(s);
+            return known == before.end() ? nullptr : &known->second;
+        };
+        const auto resolve = [&](id s) {
+            const auto& scope = table.scopes[s];
+            const auto around = find(scope.parent)->module;
+            return scope.parent < roots && scope.instance() == strip ? root
+                   : around == no_id                                 ? own.resolve_alone(s)
+                                                                     : own.resolve(s, around);
+        };
+        std::vector<id> open;
+        for (auto s = begin; s < end; ++s) {
+            if (s + ahead < end) {
+                prefetch(table.scopes[s + ahead].segment.data());
+            }
+            for (auto above = table.scopes[s].parent; find(above) == nullptr;
+                 above = table.scopes[above].parent) {
+                open.push_back(above);
+            }
+            for (; !open.empty(); open.pop_back()) {
+                before.emplace(open.back(), resolve(open.back()));
+            }
+            result[s] = resolve(s);
+        }
+    });
+    return result;
+}
+
+/// Finds operators whose parameters contradict their scope where the scope can be read both ways,
+/// and the operators of the same scope behind them. Modules are ranks in `modules`.
+template <parameter_readers Ops, module_view Modules>
+void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
+                        const parameter_owners& owners, const scope_resolver<Modules>& resolver,
+                        scope_modules& result, thread_limit threads) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    const auto is_scope = [](id s) { return s != no_id && s >= scope_style_count; };
+    struct reading {
+        id other = no_id; // the module whose parameters are read instead of the scope's
+        bool own = false;
+
+        [[nodiscard]] bool contradicts() const { return other != no_id && !own; }
+    };
+    const auto read = [&](const operator_t<Ops>& vertex, id s) {
+        const auto module = result.of_scope[s].module;
+        const auto around = result.of_scope[table.scopes[s].parent].module;
+        reading found;
+        ops.for_each_parameter(vertex, [&](id p) {
+            for (auto owner : owners.of(p)) {
+                const auto called = nearest_called(modules, owner);
+                if (module != no_id && tree.are_related(module, called)) {
+                    found.own = true;
+                } else if (around != no_id && resolver.could_print(s, around, called)) {
+                    found.other = called;
+                }
+            }
+        });
+        return found;
+    };
+    // In most models no operator contradicts its scope.
+    const auto count = threads.parts_of_operators(num_vertices(graph));
+    std::vector<std::uint8_t> contradicted(count);
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+        contradicted[part] = std::any_of(first, last, [&](const operator_t<Ops>& vertex) {
+            const auto s = table.scope_of[index_of(graph, vertex)];
+            return is_scope(s) && read(vertex, s).contradicts();
+        });
+    });
+    if (std::find(contradicted.begin(), contradicted.end(), 1) == contradicted.end()) {
+        return;
+    }
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto s = table.scope_of[v];
+        if (!is_scope(s)) {
+            continue;
+        }
+        const auto found = read(*it, s);
+        if (found.contradicts()) {
+            result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
+            continue;
+        }
+        if (!found.own && !result.of_operator.empty()) {
+            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto before = result.of_operator.find(u);
+                if (table.scope_of[u] == s && before != result.of_operator.end()) {
+                    const auto behind = before->second;
+                    result.of_operator[v] = behind;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Numbers the scopes of each module in the order in which their first operators stand.
+template <operator_view Ops>
+void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
+                   std::size_t module_count) {
+    std::vector<id> calls(module_count, 0);
+    std::unordered_map<id, std::vector<std::pair<id, id>>> shared; // by scope: module, call
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        const auto s = table.scope_of[v];
+        if (s == no_id) {
+            continue;
+        }
+        if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
+            auto& known = shared[s];
+            const auto same = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
+                return entry.first == own->second.module;
+            });
+            own->second.call = same != known.end() ? same->second : calls[own->second.module]++;
+            if (same == known.end()) {
+                known.emplace_back(own->second.module, own->second.call);
+            }
+        } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
+            scope.call = calls[scope.module]++;
+        }
+    }
+}
+
+/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
+/// leads from one module past another to one below.
+inline void note_calls(const scope_table& table, const scope_modules& bound,
+                       module_tree_builder& builder) {
+    std::vector<id> calls(builder.size(), 0);
+    for (const auto& scope : bound.of_scope) {
+        calls[scope.module] =
+            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
+    }
+    for (id m = 0; m < calls.size(); ++m) {
+        if (calls[m] != 0) {
+            builder.set_calls(m, calls[m]);
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto around = bound.of_scope[table.scopes[s].parent].module;
+        auto m = builder.parent(bound.of_scope[s].module);
+        for (; m != no_id && m != around; m = builder.parent(m)) {
+            if (builder.calls(m) == no_id) {
+                builder.set_calls(m, 0);
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Binds every scope in the names of operators to a module of a known tree.
+///
+/// `owners` are those of the operators' parameters in that tree; what they point at decides where a
+/// name can be read in two ways, for a whole scope and for single operators.
+/// Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: O(operators + scopes * depth) expected.
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
+                                        const Modules& modules, const parameter_owners& owners,
+                                        thread_limit threads = {}) {
+    const detail::scope_resolver<Modules> resolver(
+        table, modules, detail::collect_witnesses(ops, table, modules, owners, threads));
+    scope_modules result;
+    result.of_scope =
+        detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);
+    detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
+    detail::number_scopes(ops, table, result, modules.index().size());
+    return result;
+}
+
+/// Adds the modules that scopes speak of to a tree that holds only what other sources speak of.
+///
+/// `known` is what `builder` built last.
+/// Returns: for every scope a module, named by its id in `builder`.
+/// Complexity: as `bind_scopes`.
+template <parameter_readers Ops>
+[[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
+                                        const module_tree& known, const parameter_owners& owners,
+                                        module_tree_builder& builder, thread_limit threads = {}) {
+    const detail::scope_resolver<module_tree> resolver(
+        table, known, detail::collect_witnesses(ops, table, known, owners, threads));
+    std::vector<id> builder_id(known.size());
+    for (id m = 0; m < builder.size(); ++m) {
+        builder_id[builder.rank_of(m)] = m;
+    }
+    scope_modules ranks; // in `known`, where the module is there
+    ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
+    auto result = ranks;
+    std::vector<bool> has_inside(table.scopes.size(), false); // scopes of others
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        has_inside[table.scopes[s].parent] = true;
+    }
+    detail::hidden_levels hidden(builder);
+    std::vector<bool> is_grown(table.scopes.size(), false);
+    std::optional<bool> reordered; // once it matters
+    const auto grow = [&](id s, auto& self) -> void {
+        if (is_grown[s]) {
+            return;
+        }
+        is_grown[s] = true;
+        const auto& scope = table.scopes[s];
+        const auto parent = result.of_scope[scope.parent].module;
+        auto& module = result.of_scope[s];
+        if (module.module != no_id) {
+            module.module = builder_id[module.module];
+            module.caller = module.caller == no_id ? no_id : builder_id[module.caller];
+            hidden.note(parent, scope.instance(), module.module);
+            return;
+        }
+        auto counted = detail::split_count(scope.instance());
+        if (scope.style == scope_style::relative) {
+            counted.reset(); // those are the names of attributes
+        }
+        const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
+        if (first != no_id && first > s && !reordered) {
+            reordered = detail::are_reordered(ops, table, [&](id a, id b) {
+                const auto m = ranks.of_scope[a].module;
+                return m != no_id && m == ranks.of_scope[b].module;
+            });
+        }
+        const bool repeats = first != no_id && (first < s || *reordered);
+        if (repeats) {
+            self(first, self);
+        }
+        // What is guessed is no surer than the module in which it was found.
+        const auto guess = [&](id m, float confidence) {
+            const auto at_most = result.of_scope[scope.parent].confidence;
+            module = {m, no_id, no_id, std::min(confidence, at_most)};
+        };
+        const auto make = [&](std::string_view instance) {
+            const auto path = detail::path_below(builder, parent, scope.style, instance);
+            return builder.at_path(path, parent);
+        };
+        // Members of lists are numbers: `list.1_2` is a call of `list.1`.
+        const bool is_call =
+            counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
+        // Where an optimizer took operators away, what is left of two calls may not be alike; what
+        // calls nothing, and reads nothing or the same, is then rather called again than beside one
+        // of its name.
+        const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
+                           !has_inside[first] && resolver.read_alike(s, first);
+        if (repeats &&
+            (is_call || plain ||
+             (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
+            guess(result.of_scope[first].module, 0.8F);
+        } else if (is_call) {
+            guess(make(counted->first), 0.8F);
+        } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
+            guess(builder.at_path(path, parent), 0.85F);
+        } else if (counted && (first != no_id || !table.leftover.empty())) {
+            // `att_1` beside `att` may be another module that prints as the first; and so it may
+            // without, where an optimizer took operators away.
+            guess(make(scope.instance()), 0.8F);
+        } else {
+            guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
+        }
+    };
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        grow(s, grow);
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto qualified = table.scopes[s].qualified_class();
+        if (!qualified.empty() && !builder.has_class(result.of_scope[s].module)) {
+            const auto dot = qualified.rfind('.');
+            builder.set_class(result.of_scope[s].module,
+                              qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
+        }
+    }
+    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks, threads);
+    for (const auto& [v, own] : ranks.of_operator) {
+        result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
+    }
+    detail::number_scopes(ops, table, result, builder.size());
+    detail::note_calls(table, result, builder);
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP

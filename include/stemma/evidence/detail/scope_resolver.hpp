@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/printed_modules.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/detail/class_path_namer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which module a scope stands for.
+struct scope_module {
+    id module = no_id; ///< `no_id`: none that is known
+    id call = no_id;   ///< which of the module's scopes, in the order of their first operators
+    id caller = no_id; ///< module around the scope, where that is not above the module
+    float confidence = 0;
+};
+
+namespace detail {
+
+/// Splits `fc_12` into `fc` and 12; nothing for a name that does not end so.
+[[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
+split_count(std::string_view segment) {
+    const auto bar = segment.rfind('_');
+    if (bar == segment.npos || bar == 0 || bar + 1 == segment.size() || segment.size() - bar > 10) {
+        return std::nullopt;
+    }
+    std::size_t count = 0;
+    for (char c : segment.substr(bar + 1)) {
+        if (c < '0' || c > '9') {
+            return std::nullopt;
+        }
+        count = count * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return std::pair{segment.substr(0, bar), count};
+}
+
+/// Where the parameters point that are read in a scope, and in the scopes below it.
+struct scope_witness {
+    common_module deep;
+};
+
+/// Binds scopes to the modules of a tree.
+///
+/// A segment of style `called` is the part of a module's path from its last name that is no number.
+/// Modules that never run have no scope, so a segment may lead several levels down. A repeated
+/// scope gets `_1`, `_2` behind it; so may a real name end.
+///
+/// What a scope comes to depends on those around it only, of which the resolver keeps some. Copies
+/// share what is the same for all scopes, so that every thread may have its own.
+template <module_view Modules>
+class scope_resolver {
+public:
+    scope_resolver(const scope_table& table, const Modules& modules,
+                   std::vector<scope_witness> witness)
+        : table_(table)
+        , modules_(modules)
+        , tree_(modules.index())
+        , shared_(std::make_shared<shared_facts>(modules, std::move(witness))) {
+        if constexpr (counts_calls<Modules>) {
+            for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
+                calls_known_ = modules.calls(m) != no_id;
+            }
+        }
+    }
+
+    /// What is found for scope `s`, whose surrounding scope stands for `around`.
+    [[nodiscard]] scope_module resolve(id s, id around) {
+        const auto segment = table_.scopes[s].instance();
+        const auto deep = shared_->witness[s].deep.get(tree_);
+        if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
+            return found(around, around, deep, 0.95F); // the root, which is written like a module
+        }
+        if (table_.scopes[s].style == scope_style::relative) {
+            const auto module = find_module(shared_->lookup, segment, around);
+            return found(module, around, deep, 0.95F);
+        }
+        if (table_.scopes[s].style == scope_style::typed) {
+            // Some recorders write full paths.
+            const auto full = find_module(shared_->lookup, segment);
+            if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
+                return found(full, around, deep, 0.97F);
+            }
+        }
+        auto plain = candidates(around, segment);
+        note_alternatives(s, around, plain);
+        if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
+            return found(fit, around, deep, 0.95F);
+        }
+        if (const auto counted = split_count(segment)) {
+            const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
+            if (repeated.module != no_id && (plain.empty() || agrees(repeated.module, deep))) {
+                return repeated;
+            }
+        }
+        if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
+            return found(elsewhere, around, deep, 0.9F);
+        }
+        if (plain.empty() && calls_known_) {
+            // Here it ran, though not where calls were counted.
+            plain = candidates(around, segment, true);
+            if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
+                return found(fit, around, deep, 0.9F);
+            }
+        }
+        return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
+    }
+
+    /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
+    [[nodiscard]] scope_module resolve_alone(id s) {
+        const auto deep = shared_->witness[s].deep.get(tree_);
+        const auto module =
+            deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
+        return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
+    }
+
+    /// Whether what is read in one scope and below it, and in another, tells of the same modules.
+    [[nodiscard]] bool read_alike(id s, id t) const {
+        const auto& [a, b] = std::pair(shared_->witness[s].deep, shared_->witness[t].deep);
+        return a.low == b.low && a.behind == b.behind;
+    }
+
+    /// Whether `module` could print as the segment of scope `s` below `around`.
+    [[nodiscard]] bool could_print(id s, id around, id module) const {
+        const auto segment = table_.scopes[s].instance();
+        const auto counted = split_count(segment);
+        return tree_.is_ancestor(around, module) &&
+               (prints_as(module, segment) || (counted && prints_as(module, counted->first)));
+    }
+
+private:
+    struct shared_facts {
+        shared_facts(const Modules& modules, std::vector<scope_witness> seen)
+            : lookup(modules), witness(std::move(seen)) {}
+
+        module_lookup<Modules> lookup;
+        std::vector<scope_witness> witness; // by scope
+        std::once_flag asked;
+        std::optional<printed_modules<Modules>> printed; // of all, once somebody asks
+    };
+
+    static constexpr std::size_t max_candidates = 64;
+
+    [[nodiscard]] bool agrees(id module, id deep) const {
+        return deep == no_id || tree_.are_related(module, deep);
+    }
+
+    [[nodiscard]] id calls(id m) const {
+        if constexpr (counts_calls<Modules>) {
+            return modules_.calls(m);
+        } else {
+            return no_id;
+        }
+    }
+
+    [[nodiscard]] scope_module found(id module, id around, id deep, float confidence) const {
+        if (module == no_id) {
+            return {};
+        }
+        if (deep != no_id && tree_.is_ancestor(module, deep)) {
+            confidence = std::max(confidence, 0.97F);
+        }
+        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, confidence};
+    }
+
+    /// Whether the path of `m` ends in `segment`, from the last name that is no number.
+    [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
+        while (m != 0) {
+            const std::string_view name = modules_.attribute(m);
+            if (!segment.ends_with(name)) {
+                return false;
+            }
+            segment.remove_suffix(name.size());
+            const bool goes_on = is_number(name) && tree_.parent(m) != 0;
+            if (!goes_on) {
+                return segment.empty();
+            }
+            if (!segment.ends_with('.')) {
+                return false;
+            }
+            segment.remove_suffix(1);
+            m = tree_.parent(m);
+        }
+        return segment.empty();
+    }
+
+    /// Whether everything between `above` and `m` is known not to run, or may be.
+    [[nodiscard]] bool reached_without_call(id above, id m) const {
+        for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
+            if (calls(m) != no_id && calls(m) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The modules below `around` that a call from there prints as `segment`, likely ones first;
+    /// among them such as are known never to have run only if these are `uncalled` ones as well.
+    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment,
+                                             bool uncalled = false) {
+        std::vector<id> fits;
+        const auto add = [&](id m) {
+            if (m != no_id && m != around && (uncalled || calls(m) != 0) && prints_as(m, segment) &&
+                reached_without_call(around, m) &&
+                std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                fits.push_back(m);
+            }
+        };
+        // A called Sequential repeats itself: its child 0 is `layer1.0`, not `layer1.layer1.0`.
+        const auto digits = segment.find('.');
+        if (digits != segment.npos) {
+            const auto own = own_segment_length(around, segment);
+            if (own != 0) {
+                add(find_module(shared_->lookup, segment.substr(own + 1), around));
+            }
+        }
+        add(find_module(shared_->lookup, segment, around));
+        if (fits.empty() || digits != segment.npos) {
+            for (auto m : printed_below(around, segment)) {
+                add(m);
+            }
+        }
+        return fits;
+    }
+
+    /// Returns: how much of `segment` is what `m` itself prints, when the rest are numbers; else 0.
+    [[nodiscard]] std::size_t own_segment_length(id m, std::string_view segment) const {
+        if (m == 0) {
+            return 0;
+        }
+        for (auto dot = segment.rfind('.'); dot != segment.npos && dot > 0;
+             dot = segment.rfind('.', dot - 1)) {
+            if (prints_as(m, segment.substr(0, dot))) {
+                return dot;
+            }
+        }
+        return 0;
+    }
+
+    /// The modules below `around` that print as `segment` (at most so many).
+    [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
+        const auto all = printing_as(segment);
+        auto it = std::upper_bound(all.begin(), all.end(), around);
+        std::vector<id> fits;
+        for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
+            if (prints_as(*it, segment) && reached_without_call(around, *it)) {
+                fits.push_back(*it);
+            }
+        }
+        return fits;
+    }
+
+    /// The modules that print as `segment`, and perhaps a few others.
+    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) const {
+        std::call_once(shared_->asked, [&] { shared_->printed.emplace(modules_); });
+        return shared_->printed->of(segment);
+    }
+
+    /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
+    /// `s`, calls in all of them are numbered through.
+    [[nodiscard]] std::vector<id> candidates_in(id s, id around, std::string_view segment) {
+        const auto known = alternatives_.find(s);
+        if (known == alternatives_.end() ||
+            std::find(known->second.begin(), known->second.end(), around) == known->second.end()) {
+            return candidates(around, segment);
+        }
+        std::vector<id> fits;
+        for (auto module : known->second) {
+            for (auto m : candidates(module, segment)) {
+                if (fits.size() < max_candidates &&
+                    std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                    fits.push_back(m);
+                }
+            }
+        }
+        return fits;
+    }
+
+    void note_alternatives(id s, id around, const std::vector<id>& plain) {
+        const auto parent = table_.scopes[s].parent;
+        if (alternatives_.contains(parent)) {
+            auto all = candidates_in(parent, around, table_.scopes[s].instance());
+            if (all.size() > 1) {
+                alternatives_.emplace(s, std::move(all));
+            }
+        } else if (plain.size() > 1) {
+            alternatives_.emplace(s, plain);
+        }
+    }
+
+    /// The candidate that holds what the parameters point at, else the first.
+    [[nodiscard]] id best_fit(const std::vector<id>& fits, id deep) const {
+        if (deep != no_id) {
+            for (auto m : fits) {
+                if (tree_.is_ancestor(m, deep)) {
+                    return m;
+                }
+            }
+        }
+        return fits.empty() ? no_id : fits.front();
+    }
+
+    [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
+                                             std::size_t count, id deep) {
+        const auto parent = table_.scopes[s].parent;
+        const auto first = table_.find(parent, stem);
+        auto [known, added] = stems_.try_emplace({parent, stem});
+        if (added) {
+            known->second = candidates_in(parent, around, stem);
+        }
+        const auto& fits = known->second;
+        if (fits.empty()) {
+            return {};
+        }
+        const auto fit = best_fit(fits, deep);
+        if (deep != no_id && tree_.is_ancestor(fit, deep)) {
+            return found(fit, fit, deep, 0.95F);
+        }
+        if (calls_known_) {
+            // Scopes that print alike are numbered through: first all calls of one module ...
+            for (auto m : fits) {
+                const auto times = calls(m) == no_id ? count + 1 : calls(m);
+                if (count < times) {
+                    return found(m, m, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                }
+                count -= times;
+            }
+            return found(fit, fit, deep, 0.7F);
+        }
+        if (count < fits.size()) {
+            return found(fits[count], fits[count], deep, 0.8F);
+        }
+        const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
+                           table_.scopes[first].kinds == table_.scopes[s].kinds;
+        return alike ? found(fit, fit, deep, 0.8F) : scope_module{};
+    }
+
+    /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
+    /// parameters point at, or as the only one of its name.
+    [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
+        const auto counted = split_count(segment);
+        const auto prints = [&](id m) {
+            return prints_as(m, segment) || (counted && prints_as(m, counted->first));
+        };
+        if (deep != no_id) {
+            for (auto m = deep; m != 0; m = tree_.parent(m)) {
+                if (prints(m)) {
+                    return m;
+                }
+            }
+            return no_id;
+        }
+        if (!calls_known_) {
+            return no_id;
+        }
+        id only = no_id;
+        for (const auto stem : {segment, counted ? counted->first : segment}) {
+            for (auto m : printing_as(stem)) {
+                if (prints_as(m, stem) && calls(m) != 0 && m != only) {
+                    if (only != no_id) {
+                        return no_id;
+                    }
+                    only = m;
+                }
+            }
+        }
+        return only;
+    }
+
+    const scope_table& table_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    std::shared_ptr<shared_facts> shared_;
+    std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
+    std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
+    bool calls_known_ = false;
+};
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/path_trail.hpp>
+#include <stemma/core/detail/pipeline.hpp>
+#include <stemma/core/detail/vertex_ranges.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/find_scope.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/io/json_text.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
+///
+/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
+/// otherwise in the order in which operators are first found in or below it.
+struct scope_table {
+    /// One scope: its name in the scope around it.
+    struct scope {
+        std::string_view segment; ///< a part of some operator's name; valid as long as that
+        std::uint64_t hash = 0;   ///< of the segment
+        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
+                                  ///< but for constants
+        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
+        scope_style style = scope_style::called; ///< that of its root
+
+        /// Returns: the name of the instance: the segment without a class in front of it.
+        [[nodiscard]] std::string_view instance() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? segment : segment.substr(colons + 2);
+        }
+        /// Returns: the class in front of the name, "" where there is none.
+        [[nodiscard]] std::string_view qualified_class() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
+        }
+    };
+
+    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
+    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
+                                         ///< the scope in which the last of these was; ascending
+    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
+
+    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
+    [[nodiscard]] id find(id parent, std::string_view segment) const {
+        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+    }
+
+    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
+    /// table.
+    id find_or_add(id parent, std::string_view segment) {
+        return find_or_add(parent, segment, hash_bytes(segment));
+    }
+
+    /// As above, of a segment with the hash that it has in another table.
+    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
+        const auto next = static_cast<id>(scopes.size());
+        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+        if (found == next) {
+            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
+        }
+        return found;
+    }
+
+    /// Asks the processor to load what `find_or_add` will need.
+    void prefetch(id parent, std::uint64_t hash) const noexcept {
+        index_.prefetch(hash_mix(hash, parent));
+    }
+
+private:
+    flat_index index_;
+};
+
+namespace detail {
+
+/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
+/// names, and they would cost their square; and no module has an empty name.
+[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
+    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    constexpr std::ptrdiff_t max_levels = 1024;
+    const auto text = name.scope;
+    if (text.size() > max_bytes) {
+        return "the scope in the name is too long";
+    }
+    if (!is_utf8(text)) {
+        return "the scope in the name is not valid UTF-8";
+    }
+    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
+        return "the scope in the name has too many levels";
+    }
+    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
+        return "the scope in the name has an empty level";
+    }
+    if (name.style == scope_style::typed) {
+        // A `/` in a class cannot be told from one between levels.
+        for (std::size_t begin = 0; begin < text.size();) {
+            const auto end = std::min(text.find('/', begin), text.size());
+            if (text.substr(begin, end - begin).find("::") == text.npos) {
+                return "the scope in the name has a level without a class";
+            }
+            begin = end + 1;
+        }
+    }
+    return nullptr;
+}
+
+inline constexpr std::size_t max_scope_problems = 1000;
+
+/// Returns: a table of the roots.
+[[nodiscard]] inline scope_table make_scope_table() {
+    scope_table table;
+    table.scopes.resize(scope_style_count);
+    for (id root = 0; root < scope_style_count; ++root) {
+        table.scopes[root].style = static_cast<scope_style>(root);
+    }
+    return table;
+}
+
+/// What is to be known of types of operators. Mostly those of a type share its text, which is then
+/// looked at once, so long as no other takes its place in a small table.
+class type_facts {
+public:
+    struct fact {
+        std::string_view type;
+        std::uint64_t hash = 0;
+        bool may_be_counted = false; ///< that it is in the last part of a name
+    };
+
+    /// Valid until the next one. Requires: types stay as they are.
+    [[nodiscard]] const fact& of(std::string_view type) {
+        const auto place = std::hash<const void*>{}(type.data());
+        auto& known = known_[(place ^ place >> 6U) % known_.size()];
+        if (known.type.data() != type.data() || known.type.size() != type.size()) {
+            known = look_at(type);
+        }
+        return known;
+    }
+
+private:
+    [[nodiscard]] static fact look_at(std::string_view type) {
+        // How many constants there are depends on what else an exporter has already written.
+        return {type, type == "Constant" ? 0 : hash_bytes(type),
+                !type.empty() && type.find('/') == type.npos};
+    }
+
+    std::array<fact, 64> known_ = [] {
+        std::array<fact, 64> known;
+        known.fill(look_at({}));
+        return known;
+    }();
+};
+
+/// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
+/// of most, and taking their names apart takes longer than comparing them.
+template <named_operators Ops>
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around,
+                             const type_facts::fact& kind) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return false;
+        }
+    }
+    const std::string_view name = ops.name(v);
+    return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
+           std::memcmp(name.data(), around.data(), around.size()) == 0 &&
+           is_counted(name.substr(around.size()), kind.type) && is_own_result(ops, v, name);
+}
+
+/// Adds the scopes of some operators to a table, and notes them in `scope_of`.
+template <named_operators Ops, class Iterator>
+void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>& scope_of,
+                    scope_table& table) {
+    const auto& graph = ops.graph();
+    path_trail trail('/');
+    type_facts types;
+    std::string_view around; // the last name that was in a scope, up to what it is called there
+    id before = no_id;       // that scope
+    const auto count = [&](id v, id in, std::uint64_t kind) {
+        auto& scope = table.scopes[in];
+        scope_of[v] = in;
+        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
+        ++scope.operators;
+        scope.kinds += kind;
+    };
+    for (; it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto& kind = types.of(ops.op_type(*it));
+        if (is_beside(ops, *it, around, kind)) {
+            count(v, before, kind.hash);
+            continue;
+        }
+        const auto [found, end] = find_scope(ops, *it);
+        if (!found) {
+            continue;
+        }
+        const char* problem = find_scope_problem(*found);
+        problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
+        if (problem != nullptr) {
+            if (table.problems.size() < max_scope_problems) {
+                table.problems.push_back({"scope.unreadable", v, problem});
+            }
+            continue;
+        }
+        const auto follow = [&](const scoped_name& to) {
+            return trail.follow(static_cast<id>(to.style), to.scope,
+                                [&](id parent, std::string_view segment) {
+                                    return table.find_or_add(parent, segment);
+                                });
+        };
+        const auto in = follow(*found);
+        if (!found->exact) {
+            scope_of[v] = in;
+            table.leftover.push_back(v);
+            if (end) {
+                table.ends.emplace_back(v, follow(*end));
+            }
+            continue;
+        }
+        count(v, in, kind.hash);
+        // Of the name itself rather than that of a result, whose style the operators beside share.
+        const std::string_view name = ops.name(*it);
+        const std::size_t begin = found->style == scope_style::called ? 1 : 0;
+        if (found->style != scope_style::relative && name.size() > begin &&
+            found->scope.data() == name.data() + begin) {
+            around = name.substr(0, begin + found->scope.size() + (found->scope.empty() ? 0 : 1));
+            before = in;
+        }
+    }
+}
+
+/// Adds the scopes of operators behind those of a table.
+/// Returns: by scope of `part`, its number in `whole`.
+[[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
+    constexpr id ahead = 16;
+    std::vector<id> number(part.scopes.size());
+    for (id s = 0; s < number.size(); ++s) {
+        if (s + ahead < number.size() && part.scopes[s + ahead].parent < s) {
+            const auto& next = part.scopes[s + ahead];
+            whole.prefetch(number[next.parent], next.hash);
+        }
+        const auto& from = part.scopes[s];
+        number[s] = s < scope_style_count
+                        ? s
+                        : whole.find_or_add(number[from.parent], from.segment, from.hash);
+        auto& to = whole.scopes[number[s]];
+        to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
+        to.operators += from.operators;
+        to.kinds += from.kinds;
+    }
+    whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    for (const auto& [v, scope] : part.ends) {
+        whole.ends.emplace_back(v, number[scope]);
+    }
+    const auto room = max_scope_problems - whole.problems.size();
+    whole.problems.insert(whole.problems.end(), part.problems.begin(),
+                          part.problems.begin() +
+                              static_cast<std::ptrdiff_t>(std::min(room, part.problems.size())));
+    return number;
+}
+
+} // namespace detail
+
+/// Collects the scopes in the names of all operators.
+///
+/// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+template <named_operators Ops>
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+    const auto& graph = ops.graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto workers = threads.parts_of_operators(size);
+    const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
+    std::vector<id> scope_of(size, no_id);
+    std::vector<scope_table> parts(count);
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
+        const auto [first, last] = vertex_range(graph, count, part);
+        parts[part] = detail::make_scope_table();
+        detail::collect_scopes(ops, first, last, scope_of, parts[part]);
+    });
+    auto table = std::move(parts[0]);
+    std::vector<std::vector<id>> numbers(count);
+    for (std::size_t part = 1; part < count; ++part) {
+        // What was taken over goes at once, and makes room for what comes.
+        numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
+    }
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
+        for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
+            auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
+            scope = scope == no_id ? no_id : numbers[part][scope];
+        }
+    });
+    table.scope_of = std::move(scope_of);
+    std::sort(table.leftover.begin(), table.leftover.end());
+    std::sort(table.ends.begin(), table.ends.end());
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stemma {
+
+/// How the names of operators carry scopes.
+enum class scope_style : std::uint8_t {
+    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
+    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
+    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
+};
+
+/// How many styles there are; as many scopes stand for their roots.
+inline constexpr id scope_style_count = 3;
+
+/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
+[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
+    if (!text.starts_with(stem)) {
+        return false;
+    }
+    text.remove_prefix(stem.size());
+    return text.empty() ||
+           (text.size() > 1 && text.front() == '_' &&
+            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+/// A name taken apart: where the scope ends, and in which style it is written.
+struct scoped_name {
+    std::string_view scope;                  ///< without the slashes around it; "" for the root
+    scope_style style = scope_style::called; ///< which root it starts at
+    bool exact = true; ///< written for this operator; else a trace of one that was replaced
+};
+
+namespace detail {
+
+/// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
+constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
+    auto stem = name;
+    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
+        stem.remove_suffix(1);
+    }
+    if (stem.size() < name.size() && stem.ends_with(suffix)) {
+        name = stem.substr(0, stem.size() - suffix.size());
+    }
+}
+
+/// Removes what runtimes and quantizers append to the name of an operator or a value that they
+/// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
+constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
+    constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
+    for (std::size_t before = 0; before != name.size();) {
+        before = name.size();
+        while (name.size() > 1 && name.back() == '/') {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        if (slash != name.npos && slash > 0 && name.ends_with("Fusion")) {
+            name.remove_suffix(name.size() - slash);
+        }
+        drop_numbered(name, "_token_");
+        for (const auto layout : layouts) {
+            name.remove_suffix(name.ends_with(layout) ? layout.size() : 0);
+        }
+    }
+    drop_numbered(name, "_output_");
+}
+
+/// Returns: the name of the operator whose gradient one computes, `/fc/Gemm` of
+/// `/fc/Gemm_Grad/ReduceSum_2`; other names as they are.
+[[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
+    constexpr std::string_view gradient = "_Grad";
+    for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
+        const auto behind = name.substr(at + gradient.size());
+        if (behind.empty() || behind.front() == '/' || behind.front() == '_') {
+            return name.substr(0, at);
+        }
+    }
+    return name;
+}
+
+/// Whether `text` begins with `stem`, in capitals or not: some write operators as `add`.
+[[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return text.size() >= stem.size() &&
+           std::equal(stem.begin(), stem.end(), text.begin(),
+                      [&](char a, char b) { return small(a) == small(b); });
+}
+
+/// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
+[[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
+    return !name.starts_with('/') && name.find(';') != name.npos;
+}
+
+} // namespace detail
+
+/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
+/// operator.
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
+    const auto slash = name.rfind('/');
+    if (op_type.empty() || detail::is_joined(name) ||
+        detail::differentiated(name).size() != name.size()) {
+        return std::nullopt;
+    }
+    if (slash == name.npos) {
+        // Builders leave the root's operators without any slash.
+        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
+                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
+        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
+    }
+    auto last = name.substr(slash + 1);
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return is_counted(last, op_type)
+                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
+                   : std::nullopt;
+    }
+    if (name.front() == '/') {
+        if (!is_counted(last, op_type)) {
+            return std::nullopt;
+        }
+        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
+    }
+    if (detail::starts_alike(last, op_type)) {
+        last.remove_prefix(op_type.size());
+        if (is_counted(last, "") || is_counted(last, "_") || is_counted(last, "_node")) {
+            return scoped_name{name.substr(0, slash), scope_style::relative, true};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns: the scope of the operator whose name, or whose result's name, an optimizer left as part
+/// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
+/// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
+/// `/fc/MatMul_quant`.
+/// Complexity: O(length).
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_leftover_name(std::string_view name) noexcept {
+    constexpr std::string_view inlined = "_inlfunc_";
+    constexpr std::string_view fused = "fused ";
+    if (name.starts_with(inlined)) {
+        const auto original = name.find("_/");
+        if (original == name.npos) {
+            return std::nullopt;
+        }
+        name.remove_prefix(original + 1);
+    }
+    if (name.starts_with(fused)) {
+        name.remove_prefix(fused.size());
+    }
+    name = detail::differentiated(name);
+    detail::drop_tool_suffixes(name);
+    if (detail::is_joined(name)) {
+        return std::nullopt;
+    }
+    const auto slash = name.rfind('/');
+    if (slash == name.npos || slash + 1 == name.size()) {
+        return std::nullopt;
+    }
+    // Operators are written like classes, modules like variables.
+    const char first = name[slash + 1];
+    if (first < 'A' || first > 'Z') {
+        return std::nullopt;
+    }
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return scoped_name{name.substr(0, slash), scope_style::typed, false};
+    }
+    return name.front() == '/'
+               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
+               : scoped_name{name.substr(0, slash), scope_style::relative, false};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
+#define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/sibling_order.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Operators that one member of a sequence computes with, which no parameter names.
+struct sequence_step {
+    id sequence = no_id;
+    std::uint64_t number = 0;  ///< of the member
+    id member = no_id;         ///< where the tree has it
+    std::vector<id> operators; ///< by vertex index
+};
+
+/// Whether the numbers of the members of some sequence leave one out, or may go on.
+/// Complexity: O(modules + parameters).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] bool has_open_sequences(const Ops& ops, const Modules& modules,
+                                      const parameter_owners& owners) {
+    const tree_index& tree = modules.index();
+    const module_code<Modules> code(ops, modules, owners);
+    for (id m = 0; m < tree.size(); ++m) {
+        std::uint64_t members = 0;
+        std::uint64_t behind = 0; // one more than the greatest number
+        bool lists = false;
+        for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
+            behind = std::max(behind, list_place(modules.attribute(c)).value_or(0) + 1);
+            lists = lists || code.is_list(c);
+            ++members;
+        }
+        if (members != behind || lists) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Finds members of sequences that have no parameters: `act(fc(x))` where the numbers of the
+/// members that have some leave out one between them.
+template <operator_view Ops, module_view Modules>
+class sequence_steps {
+public:
+    /// Requires: all outlive it.
+    sequence_steps(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
+                   const functional_units<Ops>& units, const module_exits<Ops>& exits)
+        : ops_(ops)
+        , modules_(modules)
+        , tree_(modules.index())
+        , code_(code)
+        , units_(units)
+        , exits_(exits)
+        , vertex_(ops.graph()) {}
+
+    /// Complexity: O(modules * log modules), and O(operators between members).
+    [[nodiscard]] std::vector<sequence_step> run() {
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (code_.is_list(m)) {
+                look_at(m);
+            }
+        }
+        return std::move(steps_);
+    }
+
+private:
+    struct member {
+        std::uint64_t number = 0;
+        id module = no_id;
+    };
+
+    [[nodiscard]] bool is_leaf(id m) const { return tree_.end(m) == m + 1; }
+
+    void look_at(id sequence) {
+        std::vector<member> members;
+        for (auto m = sequence + 1; m < tree_.end(sequence); m = tree_.end(m)) {
+            if (const auto number = list_place(modules_.attribute(m))) {
+                members.push_back({*number, m});
+            }
+        }
+        std::sort(members.begin(), members.end(),
+                  [](const member& a, const member& b) { return a.number < b.number; });
+        // A list of modules is of one kind; what is not is a sequence.
+        bool leaves = false;
+        bool lists = false;
+        bool others = false;
+        for (const auto& one : members) {
+            const bool runs = code_.owns_below(one.module);
+            leaves = leaves || (runs && is_leaf(one.module));
+            lists = lists || (runs && code_.is_list(one.module));
+            others = others || (runs && !is_leaf(one.module) && !code_.is_list(one.module));
+        }
+        const bool mixed = int{leaves} + int{lists} + int{others} > 1;
+        for (std::size_t a = 0, b = 0; a < members.size(); a = b) {
+            for (b = a + 1; b < members.size() && !exits_.has_any(members[b].module); ++b) {
+            }
+            if (b < members.size() && exits_.only(members[a].module) != no_id) {
+                look_between(sequence, members, a, b, mixed);
+            }
+        }
+    }
+
+    void look_between(id sequence, const std::vector<member>& members, std::size_t a, std::size_t b,
+                      bool mixed) {
+        constexpr std::size_t max_units = 8;
+        const auto first = exits_.only(members[a].module);
+        std::vector<std::vector<id>> found;
+        for (auto v = first; !exits_.leads_to(v, members[b].module); v = found.back().back()) {
+            auto unit = units_.behind(v);
+            if (unit.empty() || found.size() == max_units) {
+                return;
+            }
+            found.push_back(std::move(unit));
+        }
+        if (found.empty()) {
+            return;
+        }
+        std::vector<member> vacant;
+        auto next = a + 1;
+        for (auto n = members[a].number + 1; n < members[b].number; ++n) {
+            const bool known = next < b && members[next].number == n;
+            if (!known) {
+                vacant.push_back({n, no_id});
+            } else if (!code_.owns_below(members[next].module)) {
+                vacant.push_back(members[next]);
+            }
+            next += known ? 1 : 0;
+            if (vacant.size() > max_units) {
+                return;
+            }
+        }
+        const auto take = [&](const member& one, id of, std::vector<id> operators) {
+            steps_.push_back({of, one.number, one.module, std::move(operators)});
+        };
+        if (found.size() == vacant.size()) {
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                take(vacant[i], sequence, found[i]);
+            }
+        } else if (vacant.size() == 1) {
+            for (auto& unit : found) {
+                take(vacant.front(), sequence, std::move(unit));
+            }
+        } else if (found.size() == 1 && !vacant.empty() && !is_convolution(first)) {
+            // What is left out then does nothing any more, as a dropout: that comes last.
+            take(vacant.front(), sequence, std::move(found.front()));
+        } else if (vacant.empty() && mixed && found.size() == 1) {
+            look_inside(members[a].module, found.front());
+        }
+    }
+
+    /// What stands behind the last member of a sequence, inside of one that has no room for it.
+    void look_inside(id m, const std::vector<id>& unit) {
+        if (is_leaf(m)) {
+            return;
+        }
+        if (!code_.is_list(m)) {
+            steps_.push_back({tree_.parent(m), 0, m, unit});
+            return;
+        }
+        member last{0, no_id};
+        member vacant{0, no_id};
+        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
+            if (const auto number = list_place(modules_.attribute(c))) {
+                const bool owns = code_.owns_below(c);
+                last = owns && *number >= last.number ? member{*number, c} : last;
+            }
+        }
+        vacant.number = last.number + 1;
+        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
+            vacant.module = list_place(modules_.attribute(c)) == vacant.number ? c : vacant.module;
+        }
+        if (last.module != no_id) {
+            steps_.push_back({m, vacant.number, vacant.module, unit});
+        }
+    }
+
+    /// Whether an exporter may have folded what follows into an operator.
+    [[nodiscard]] bool is_convolution(id v) const {
+        return std::string_view(ops_.op_type(vertex_[v])).starts_with("Conv");
+    }
+
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const module_code<Modules>& code_;
+    const functional_units<Ops>& units_;
+    const module_exits<Ops>& exits_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+    std::vector<sequence_step> steps_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP

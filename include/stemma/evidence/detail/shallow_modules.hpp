@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
+template <module_view Modules>
+[[nodiscard]] std::size_t names_between(const Modules& modules, id above, id m) {
+    std::size_t names = 0;
+    for (; m != above; m = modules.index().parent(m)) {
+        names += is_number(modules.attribute(m)) ? 0U : 1U;
+    }
+    return names;
+}
+
+} // namespace detail
+
+/// Returns: the modules at which names and metadata of operators stop although their operators are
+/// in modules below; sorted.
+///
+/// `named(v)` is the module that these say of an operator, or `no_id`. They stop at a module that
+/// they never go below while the parameters read there lie deeper: in several modules of which
+/// some level is never named, or where names of a sibling do go that deep. A module that uses the
+/// parameters of one that it holds is none.
+/// Complexity: O(operators + what they read), and O(modules) where some parameter lies deeper.
+template <parameter_readers Ops, module_view Modules, class Named>
+[[nodiscard]] std::vector<id> find_shallow_modules(const Ops& ops, const Modules& modules,
+                                                   const parameter_owners& owners, Named named) {
+    const tree_index& tree = modules.index();
+    std::vector<std::pair<id, id>> deeper; // what is named, and the owner below that is read there
+    std::vector<bool> is_named(tree.size(), false);
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto m = named(*it);
+        if (m == no_id) {
+            continue;
+        }
+        is_named[m] = true;
+        ops.for_each_parameter(*it, [&](id p) {
+            for (auto owner : owners.of(p)) {
+                const auto called = nearest_called(modules, owner);
+                const std::pair found(m, called);
+                if (called != m && tree.is_ancestor(m, called) &&
+                    (deeper.empty() || deeper.back() != found)) {
+                    deeper.push_back(found);
+                }
+            }
+        });
+    }
+    std::vector<id> shallow;
+    if (deeper.empty()) {
+        return shallow;
+    }
+    std::sort(deeper.begin(), deeper.end());
+    deeper.erase(std::unique(deeper.begin(), deeper.end()), deeper.end());
+    const module_lookup<Modules> lookup(modules);
+    const auto sibling_goes_deeper = [&](id m, id owner) {
+        constexpr std::size_t max_siblings = 64;
+        if (m == 0) {
+            return false;
+        }
+        const auto above = tree.parent(m);
+        const auto way = path_of(modules, owner).substr(path_of(modules, m).size() + 1);
+        std::size_t tried = 0;
+        for (auto s = above + 1; s < tree.end(above) && tried < max_siblings; s = tree.end(s)) {
+            const auto like = s == m ? no_id : find_module(lookup, way, s);
+            ++tried;
+            if (like != no_id && is_named[like]) {
+                return true;
+            }
+        }
+        return false;
+    };
+    for (std::size_t first = 0, end = 0; first < deeper.size(); first = end) {
+        const auto m = deeper[first].first;
+        std::size_t skipped = 0;
+        bool like_sibling = false;
+        for (end = first; end < deeper.size() && deeper[end].first == m; ++end) {
+            skipped += detail::names_between(modules, m, deeper[end].second) > 1 ? 1U : 0U;
+            like_sibling = like_sibling || sibling_goes_deeper(m, deeper[end].second);
+        }
+        const auto inside = is_named.begin() + m + 1;
+        const bool named_below = std::find(inside, is_named.begin() + tree.end(m), true) !=
+                                 is_named.begin() + tree.end(m);
+        if (!named_below && (skipped > 1 || like_sibling)) {
+            shallow.push_back(m);
+        }
+    }
+    return shallow;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP

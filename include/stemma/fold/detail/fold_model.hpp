@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
+#define STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/fold/detail/fold_attributes.hpp>
+#include <stemma/fold/detail/fold_changes.hpp>
+#include <stemma/fold/detail/fold_constants.hpp>
+#include <stemma/fold/detail/fold_infos.hpp>
+#include <stemma/fold/detail/fold_names.hpp>
+#include <stemma/fold/detail/fold_nodes.hpp>
+#include <stemma/fold/detail/fold_record.hpp>
+#include <stemma/fold/detail/node_bodies.hpp>
+#include <stemma/fold/fold_plan.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The first IR version whose models may have functions.
+inline constexpr std::int64_t first_version_with_functions = 8;
+
+/// What goes along with a folded model, each part if it is there.
+struct fold_notes {
+    std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
+    std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
+                                    ///< `byte_patch` in base64
+};
+
+/// Writes a model in which modules are functions: everything outside of them as bytes of the
+/// source, and a record from which `fold_opener` makes these bytes again.
+///
+/// `Modules` and tags say what calls are marked with.
+template <module_view Modules>
+class fold_writer {
+public:
+    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as they
+    /// would be those of the first call. Complexity: O(nodes + names).
+    fold_writer(const wire_model& model, const graph_contents& contents, const Modules& modules,
+                const tag_table& tags, std::span<const attribution> attributions,
+                const fold_plan& plan)
+        : model_(model)
+        , contents_(contents)
+        , plan_(plan)
+        , names_(model, contents, modules, plan)
+        , nodes_(model, modules, tags, attributions, plan, names_)
+        , infos_(model, plan)
+        , graphs_(plan.graphs.size()) {
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            number_.emplace(plan.graphs[i], i);
+        }
+        for (const auto& import : model.opset_imports()) {
+            versions_[std::string(plain_domain(import.domain))] = import.version;
+        }
+    }
+
+    /// Makes the bytes of the folded model, once.
+    /// Throws: as `fold_changes` does.
+    /// Complexity: O(bytes that are not weights).
+    [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
+        }
+        byte_rope result;
+        auto fields = model_.reader();
+        bool has_version = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
+            } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
+                result.add_text(version_field());
+                has_version = true;
+            } else {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        if (needs_lift()) {
+            record_.lifted = true;
+            if (has_version) {
+                record_.ir_version = model_.ir_version();
+            } else {
+                result.add_text(version_field());
+            }
+        }
+        add_domains(result);
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            result.add_field(at_model::functions, function(f));
+        }
+        take_graphs();
+        result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
+        if (!notes.modules.empty()) {
+            result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
+        }
+        if (!notes.source_tags.empty()) {
+            result.add_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_function = detail::onnx_fields::function;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+    using at_info = detail::onnx_fields::value_info;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[nodiscard]] bool needs_lift() const {
+        return model_.ir_version() < first_version_with_functions;
+    }
+
+    [[nodiscard]] static std::string version_field() {
+        std::string field;
+        detail::append_number(at_model::ir_version, first_version_with_functions, field);
+        return field;
+    }
+
+    void add_domains(byte_rope& out) {
+        for (const auto& function : plan_.functions) {
+            if (versions_.emplace(function.domain, 1).second) {
+                out.add_field(at_model::opset_import, opset_import_text({function.domain, 1}));
+                record_.domains.push_back(function.domain);
+            }
+            record_.functions.emplace_back(function.domain, function.numbered());
+        }
+    }
+
+    /// A graph that is being written.
+    struct written_graph {
+        folded_graph_record record;
+        std::uint32_t part = 0;
+    };
+
+    void take_graphs() {
+        for (auto& graph : graphs_) {
+            if (graph.record.layout.size() == 1) {
+                graph.record.layout.clear(); // they stand where the first one stood
+            }
+        }
+        static_cast<folded_graph_record&>(record_) = std::move(graphs_.front().record);
+        for (std::size_t i = 1; i < graphs_.size(); ++i) {
+            record_.bodies.push_back(std::move(graphs_[i].record));
+        }
+    }
+
+    /// A part of a graph without its nodes; what is left of them stands where the first one was.
+    [[nodiscard]] byte_rope graph_part(id root, wire_reader fields) {
+        byte_rope out;
+        auto& graph = graphs_[number_.at(root)];
+        const auto part = graph.part++;
+        std::uint32_t others = 0;
+        bool in_run = false;
+        std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
+                take_out({part, placed, std::string(fields.whole(field))}, graph.record.infos);
+                continue;
+            }
+            ++placed;
+            if (!field.is_bytes(at_graph::node)) {
+                out.add_range(field.begin, field.end - field.begin);
+                ++others;
+                in_run = false;
+                continue;
+            }
+            auto& layout = graph.record.layout;
+            if (layout.empty()) {
+                add_items(root, out);
+            }
+            if (!std::exchange(in_run, true)) {
+                layout.push_back({part, others, 0});
+            }
+            ++layout.back().nodes;
+        }
+        return out;
+    }
+
+    static void take_out(folded_graph_record::info_run info,
+                         std::vector<folded_graph_record::info_run>& runs) {
+        if (runs.empty() || runs.back().part != info.part || runs.back().fields != info.fields) {
+            runs.push_back(std::move(info));
+        } else {
+            runs.back().bytes.append(info.bytes);
+        }
+    }
+
+    /// A part of a body in which something changes, in it or below.
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        return plan_.root[g] != no_id
+                   ? graph_part(plan_.root[g], fields)
+                   : with_nodes(
+                         model_, contents_, g, fields, [&](id node) { return changes(node); },
+                         [&](id node) { return changed(node); });
+    }
+
+    /// Whether a node of a graph does not stay as it is.
+    [[nodiscard]] bool changes(id node) const {
+        return plan_.changes_inside(node) || plan_.noted.contains(node);
+    }
+
+    [[nodiscard]] byte_rope changed(id node) {
+        auto message = with_bodies(
+            model_, contents_, node,
+            [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+            [](const wire_reader&, const wire_field&) { return true; });
+        if (const auto noted = plan_.noted.find(node); noted != plan_.noted.end()) {
+            nodes_.add_module(noted->second, node, message);
+        }
+        return message;
+    }
+
+    [[nodiscard]] byte_rope function(id f) {
+        const auto& planned = plan_.functions[f];
+        byte_rope out;
+        out.add_field(at_function::name, planned.numbered());
+        for (auto value : plan_.inputs[planned.region]) {
+            out.add_field(at_function::input, names_.in_body(f, value));
+        }
+        for (auto value : plan_.outputs[planned.region]) {
+            out.add_field(at_function::output, names_.in_body(f, value));
+        }
+        for (id slot = 0; slot < planned.attributes; ++slot) {
+            out.add_field(at_function::attribute, fold_attributes::name_of(slot));
+        }
+        add_items(planned.region, out);
+        std::set<std::string> domains;
+        add_domains_in(planned.region, domains);
+        for (const auto& domain : domains) {
+            if (const auto known = versions_.find(domain); known != versions_.end()) {
+                out.add_field(at_function::opset_import,
+                              opset_import_text({domain, known->second}));
+            }
+        }
+        out.add_field(at_function::domain, planned.domain);
+        for (const auto& [value, type] : infos_.of_function(f)) {
+            std::string info;
+            detail::append_field(at_info::name, names_.in_body(f, value), info);
+            detail::append_field(at_info::type, type, info);
+            out.add_field(at_function::value_info, info);
+        }
+        return out;
+    }
+
+    void add_domains_in(id region, std::set<std::string>& domains) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                domains.insert(plan_.functions[plan_.function[item.index]].domain);
+            } else {
+                add_domains_of(item.index, domains);
+            }
+        }
+    }
+
+    void add_domains_of(id node, std::set<std::string>& domains) const {
+        domains.emplace(model_.domain(node));
+        for (auto g : contents_.bodies_of(node)) {
+            plan_.look_into(
+                g, contents_, [&](id region) { add_domains_in(region, domains); },
+                [&](id inside) { add_domains_of(inside, domains); });
+        }
+    }
+
+    /// Writes the items of a region: those of a graph, or of the body of a function.
+    void add_items(id region, byte_rope& out) {
+        const bool in_graph = plan_.is_graph(region);
+        const auto number =
+            in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
+        std::size_t constants = 0; // opened so far
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                out.add_field(number, nodes_.call(region, item.index, constants));
+                constants += plan_.functions[plan_.function[item.index]].slots.size();
+            } else if (changes(item.index)) {
+                auto node = changed(item.index);
+                if (!in_graph) {
+                    nodes_.add_module(region, item.index, node);
+                }
+                out.add_field(number, node);
+            } else if (in_graph) {
+                const auto message = model_.message(item.index);
+                out.add_message(bytes(), number, message.begin, message.size);
+            } else {
+                out.add_field(number, nodes_.in_body(region, item.index, constants));
+                constants += is_constant_node(model_, item.index) ? 1U : 0U;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const fold_plan& plan_;
+    fold_names names_;
+    fold_nodes<Modules> nodes_;
+    fold_infos infos_;
+    std::vector<written_graph> graphs_;          // as the plan lists them
+    std::unordered_map<id, std::size_t> number_; // by region: of these
+    std::map<std::string, std::int64_t> versions_;
+    fold_record record_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP

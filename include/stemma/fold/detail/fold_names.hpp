@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
+#define STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/fold/fold_plan.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
+[[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
+    if (names.empty()) {
+        return {};
+    }
+    std::sort(names.begin(), names.end());
+    auto scope = names[names.size() / 2];
+    while (true) {
+        const auto slash = scope.rfind('/');
+        if (slash == scope.npos) {
+            return {};
+        }
+        scope = scope.substr(0, slash);
+        const auto inside = std::ranges::count_if(names, [&](std::string_view name) {
+            return name.size() > scope.size() && name.starts_with(scope) &&
+                   name[scope.size()] == '/';
+        });
+        if (static_cast<std::size_t>(inside) * 5 >= names.size() * 4) {
+            return scope;
+        }
+    }
+}
+
+} // namespace detail
+
+/// What names in the bodies of functions become.
+///
+/// A function that is called once keeps them. In one that several calls share, names are as in the
+/// first call without its scope (`/encoder/layer.0`), and each call says which scope is its own.
+/// Where names are captured in bodies they stay, too.
+class fold_names {
+public:
+    /// Requires: the model and the plan outlive it.
+    /// Complexity: O(regions + items + length of names).
+    template <module_view Modules>
+    fold_names(const wire_model& model, const graph_contents& contents, const Modules& modules,
+               const fold_plan& plan)
+        : model_(model)
+        , plan_(plan)
+        , own_scope_(plan.regions.size())
+        , call_scope_(plan.regions.size())
+        , scope_(plan.regions.size())
+        , keeps_(plan.functions.size())
+        , given_(model.value_count(), false) {
+        for (id f = 0; f < plan.functions.size(); ++f) {
+            keeps_[f] =
+                plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
+        }
+        for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
+            if (!plan.is_graph(r) && !keeps_[plan.function[r]]) {
+                own_scope_[r] = find_scope(r);
+            }
+        }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            hand_down_scopes(r);
+        }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::span<const id>() : plan.outputs[r]) {
+                given_[value] = given_[value] || plan.is_graph(plan.regions[r].parent);
+            }
+        }
+        names_.resize(plan.functions.size());
+        for (id f = 0; f < plan.functions.size(); ++f) {
+            if (!keeps_[f]) {
+                const auto module = plan.regions[plan.functions[f].region].module;
+                name_values(f, path_of(modules, module) + ".");
+            }
+        }
+    }
+
+    /// Whether the body of a function has the names that the model has.
+    [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
+
+    /// Whether a call in a graph names a value, so that it is known when that is opened.
+    [[nodiscard]] bool is_given(id value) const { return given_[value]; }
+
+    /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
+    /// around. Requires: the region is that of the body that is written, or a call in a
+    /// graph.
+    [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
+
+    /// Returns: the scope of a region: names in the body are expected to follow it.
+    [[nodiscard]] const std::string& scope(id region) const { return scope_[region]; }
+
+    /// Returns: what a value of the first call is called in the body of the function.
+    [[nodiscard]] std::string_view in_body(id function, id value) const {
+        const auto found = names_[function].find(value);
+        return found == names_[function].end() ? model_.value_name(value)
+                                               : std::string_view(found->second);
+    }
+
+    /// Returns: what a name of the first call is in the body of the function.
+    [[nodiscard]] std::string_view in_body(id function, std::string_view name) const {
+        return keeps_[function] ? name
+                                : without(own_scope_[plan_.functions[function].region], name);
+    }
+
+private:
+    // So many names tell the scope of a region.
+    static constexpr std::size_t sample = 64;
+
+    [[nodiscard]] static std::string_view without(std::string_view scope, std::string_view name) {
+        return name.size() > scope.size() && name.starts_with(scope) ? name.substr(scope.size())
+                                                                     : name;
+    }
+
+    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
+        const auto& items = plan_.regions[region].items;
+        return std::ranges::any_of(items, [&](const fold_item& item) {
+            return !item.is_region && !contents.bodies_of(item.index).empty();
+        });
+    }
+
+    [[nodiscard]] std::string find_scope(id region) const {
+        const auto& items = plan_.regions[region].items;
+        std::vector<std::string_view> names;
+        for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
+            const auto name = items[i].is_region ? std::string_view(own_scope_[items[i].index])
+                                                 : model_.name(items[i].index);
+            if (!name.empty()) {
+                names.push_back(name);
+            }
+        }
+        return std::string(detail::common_scope(std::move(names)));
+    }
+
+    /// Gives the regions inside a region their scopes, as the body of its function says.
+    void hand_down_scopes(id r) {
+        const auto first = plan_.body_of(r);
+        const auto& items = plan_.regions[r].items;
+        const auto& in_body = plan_.regions[first].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (items[i].is_region) {
+                const auto child = in_body[i].index;
+                const std::string_view scope = own_scope_[child];
+                const std::string_view around = own_scope_[first];
+                if (scope.starts_with(around)) {
+                    call_scope_[child] = scope.substr(around.size());
+                }
+                scope_[items[i].index] = scope_[r] + std::string(call_scope_[child]);
+            }
+        }
+    }
+
+    void name_values(id f, const std::string& parameters) {
+        const auto region = plan_.functions[f].region;
+        std::unordered_set<std::string> taken;
+        const auto name = [&](id value, std::string_view wanted) {
+            if (value == no_id || wanted.empty() || names_[f].contains(value)) {
+                return;
+            }
+            std::string text(wanted);
+            while (!taken.insert(text).second) {
+                text.push_back('~');
+            }
+            names_[f].emplace(value, std::move(text));
+        };
+        const auto& scope = own_scope_[region];
+        plan_.for_each_made(model_, region, [&](id value) {
+            name(value, without(scope, model_.value_name(value)));
+        });
+        for (auto value : plan_.inputs[region]) {
+            const auto whole = model_.value_name(value);
+            const auto short_one = without(parameters, whole);
+            name(value, short_one.size() < whole.size() ? short_one : without(scope, whole));
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    std::vector<std::string> own_scope_; // by region
+    std::vector<std::string_view> call_scope_;
+    std::vector<std::string> scope_;
+    std::vector<bool> keeps_;                                // by function
+    std::vector<bool> given_;                                // by value
+    std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
+};
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP
+#define STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/onnx/detail/attribute_texts.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What a node says it is.
+struct operator_name {
+    std::string_view domain;   ///< "" for the standard one, however it is written
+    std::string_view type;     ///< the name of the function, where one is called
+    std::string_view overload; ///< "" where it is not written
+
+    friend auto operator<=>(const operator_name&, const operator_name&) = default; // NOLINT
+};
+
+/// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).
+[[nodiscard]] inline operator_name read_operator_name(wire_reader fields) {
+    using at = detail::onnx_fields::node;
+    operator_name name;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::op_type)) {
+            name.type = fields.text(field);
+        } else if (field.is_bytes(at::domain)) {
+            name.domain = plain_domain(fields.text(field));
+        } else if (field.is_bytes(at::overload)) {
+            name.overload = fields.text(field);
+        }
+    }
+    return name;
+}
+
+/// A function of a model, field by field.
+struct function_body {
+    operator_name name;                              ///< under which nodes call it
+    std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
+    std::vector<std::string_view> outputs;           ///< names of the results, in order
+    std::vector<wire_field> nodes;                   ///< where each NodeProto stands, in order
+    std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
+    std::vector<opset_import> imports;               ///< operator sets that its nodes mean
+};
+
+/// Reads the functions of a model. Of two of one name the first counts.
+/// Complexity: O(fields of the functions).
+[[nodiscard]] inline std::map<operator_name, function_body>
+read_function_bodies(const wire_model& model) {
+    using at_model = detail::onnx_fields::model;
+    using at = detail::onnx_fields::function;
+    std::map<operator_name, function_body> bodies;
+    auto all = model.reader();
+    for (wire_field whole; all.next(whole);) {
+        if (!whole.is_bytes(at_model::functions)) {
+            continue;
+        }
+        function_body body;
+        auto fields = all.inner(whole);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::name)) {
+                body.name.type = fields.text(field);
+            } else if (field.is_bytes(at::domain)) {
+                body.name.domain = plain_domain(fields.text(field));
+            } else if (field.is_bytes(at::overload)) {
+                body.name.overload = fields.text(field);
+            } else if (field.is_bytes(at::input)) {
+                body.inputs.push_back(fields.text(field));
+            } else if (field.is_bytes(at::output)) {
+                body.outputs.push_back(fields.text(field));
+            } else if (field.is_bytes(at::node)) {
+                body.nodes.push_back(field);
+            } else if (field.is_bytes(at::attribute_proto)) {
+                body.defaults.emplace(read_attribute_names(fields.inner(field)).name, field);
+            } else if (field.is_bytes(at::opset_import)) {
+                body.imports.push_back(read_opset_import(fields.inner(field)));
+            }
+        }
+        const auto name = body.name;
+        bodies.emplace(name, std::move(body));
+    }
+    return bodies;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP

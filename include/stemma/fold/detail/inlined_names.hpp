@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
+#define STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Where the body of a function runs: for one call of it.
+struct inlined_place {
+    id called_for = no_id; ///< the module that `function_calls` says of the call
+    id module = 0;         ///< the module of the call, as it was attributed
+    std::string scope{};   ///< the modules from the root to that one, as names have them
+};
+
+/// Names for nodes that come out of calls: `encoder/layer.0/attention/MatMul_node_7`, as builders
+/// write them, so that each is attributed to the module that it was in as part of a function.
+class inlined_names {
+public:
+    /// What is known of the modules of calls.
+    using call_claims = function_calls::claims<onnx_operators<wire_model>>;
+
+    /// `attributions` are by node, `calls` what `function_calls` prepared for the same nodes.
+    /// Requires: all of them outlive it, and what `calls` was prepared from. Complexity: O(nodes).
+    inlined_names(const wire_model& model, const module_tree& modules,
+                  std::span<const attribution> attributions, call_claims calls)
+        : model_(model), modules_(modules), attributions_(attributions), calls_(std::move(calls)) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            node_at_.emplace(model.message(node).begin, node);
+            taken_.insert(model.name(node));
+        }
+    }
+
+    /// Returns: where the body of the function runs that the node at a position of the file calls,
+    /// itself in a body that runs at `around` (default: in a graph).
+    /// Complexity: O(length of names) on average.
+    [[nodiscard]] inlined_place enter(std::uint32_t position,
+                                      const inlined_place& around = {}) const {
+        const auto node = node_at(position);
+        if (node == no_id) {
+            return around;
+        }
+        inlined_place inside{
+            calls_.module_of(node, around.called_for), made_of(node, around).module, {}};
+        inside.scope = scope_of(inside.module, around);
+        return inside;
+    }
+
+    /// Returns: a name that no node has, for the node at a position; "" where only its neighbours
+    /// tell to which module that belongs, which they still do. Complexity: as above.
+    [[nodiscard]] std::string name(std::uint32_t position, std::string_view op_type,
+                                   const inlined_place& around) {
+        const auto node = node_at(position);
+        if (node == no_id || op_type.empty() || !is_known(node, around)) {
+            return {};
+        }
+        return free_name(scope_of(made_of(node, around).module, around), op_type);
+    }
+
+    /// Returns: the same for a node that stands for a call itself. Complexity: as above.
+    [[nodiscard]] std::string name(std::string_view op_type, const inlined_place& around) {
+        return around.called_for == no_id ? std::string() : free_name(around.scope, op_type);
+    }
+
+    /// Appends to what nodes that came out of calls are attributed to: that of the node at a
+    /// position, or where there is none what stands for the call itself. Complexity: O(1).
+    void note(std::uint32_t position, const inlined_place& around,
+              std::vector<attribution>& made) const {
+        const auto node = node_at(position);
+        made.push_back(node == no_id ? of_call(around) : made_of(node, around));
+    }
+
+    /// Appends the same of a node that stays, and of those in its bodies. Complexity: O(these).
+    void note_unchanged(std::uint32_t position, std::vector<attribution>& made) const {
+        const auto node = node_at(position);
+        auto first = node;
+        while (first > 0 && is_in_bodies_of(first - 1, node)) {
+            --first;
+        }
+        made.insert(made.end(), attributions_.begin() + first, attributions_.begin() + node + 1);
+    }
+
+private:
+    [[nodiscard]] std::string free_name(std::string name, std::string_view op_type) {
+        name.append(name.empty() ? "" : "/").append(op_type).append("_node_");
+        const auto length = name.size();
+        do {
+            name.resize(length);
+            name.append(std::to_string(next_++));
+        } while (taken_.contains(name));
+        return name;
+    }
+
+    [[nodiscard]] id node_at(std::uint32_t position) const {
+        const auto found = node_at_.find(position);
+        return found == node_at_.end() ? no_id : found->second;
+    }
+
+    [[nodiscard]] bool is_in_bodies_of(id node, id owner) const {
+        auto o = model_.owner(node);
+        while (o != no_id && o != owner) {
+            o = model_.owner(o);
+        }
+        return o == owner;
+    }
+
+    [[nodiscard]] bool is_in_function(id node) const {
+        auto g = model_.graph_of(node);
+        while (model_.graph(g).kind == graph_kind::body) {
+            g = model_.graph_of(model_.graph(g).owner);
+        }
+        return model_.graph(g).kind == graph_kind::function;
+    }
+
+    [[nodiscard]] static attribution of_call(const inlined_place& call) {
+        return {call.module, no_id, 0.5F, provenance::function, false};
+    }
+
+    /// Whether a function says it of the node, which the call around may tell apart.
+    [[nodiscard]] bool is_of_function(id node) const {
+        return attributions_[node].source == provenance::function && is_in_function(node);
+    }
+
+    [[nodiscard]] bool is_known(id node, const inlined_place& around) const {
+        return is_of_function(node) ? calls_.module_of(node, around.called_for) != no_id
+                                    : is_evidence(attributions_[node].source);
+    }
+
+    /// What several modules share is attributed to what they have in common; here it runs for one.
+    [[nodiscard]] attribution made_of(id node, const inlined_place& around) const {
+        auto made = attributions_[node];
+        if (is_of_function(node)) {
+            const auto called = calls_.module_of(node, around.called_for);
+            made = called == no_id ? of_call(around) : made;
+            made.module = called == no_id ? around.module : called;
+        }
+        return made;
+    }
+
+    /// Each call is one level, as is each module that a path names; members of lists are not.
+    [[nodiscard]] std::string scope_of(id module, const inlined_place& around) const {
+        const auto& tree = modules_.index();
+        const bool below = tree.is_ancestor(around.module, module);
+        std::vector<id> way;
+        for (auto m = module; m != (below ? around.module : 0); m = tree.parent(m)) {
+            way.push_back(m);
+        }
+        auto scope = below ? around.scope : std::string();
+        bool first = true;
+        for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
+            const auto attribute = modules_.attribute(*m);
+            const bool member = !first && std::ranges::all_of(attribute, [](char c) {
+                return c >= '0' && c <= '9';
+            });
+            scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);
+        }
+        return scope;
+    }
+
+    const wire_model& model_;
+    const module_tree& modules_;
+    std::span<const attribution> attributions_;
+    call_claims calls_;
+    std::unordered_map<std::uint32_t, id> node_at_; // by where its message begins
+    std::unordered_set<std::string_view> taken_;    // names of nodes
+    std::size_t next_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
+#define STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/detail/fold_record.hpp>
+#include <stemma/fold/detail/folded_functions.hpp>
+#include <stemma/fold/detail/node_bodies.hpp>
+#include <stemma/fold/detail/opened_calls.hpp>
+#include <stemma/fold/detail/unfolded_graph.hpp>
+#include <stemma/io/detail/base64.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/byte_patch.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Opens the calls that folding made, and makes the bytes again that were folded.
+class fold_opener {
+public:
+    /// Requires: both outlive it; the model carries no tags (see `strip_editor`).
+    /// Complexity: O(nodes + values).
+    fold_opener(const wire_model& model, const graph_contents& contents, fold_record record)
+        : model_(model)
+        , contents_(contents)
+        , record_(std::move(record))
+        , functions_(model, record_)
+        , bodies_([this](id node) -> const byte_rope& { return with_own_bodies(node); })
+        , graphs_(1 + functions_.bodies().size()) {}
+
+    fold_opener(const fold_opener&) = delete; // parts refer to each other
+    fold_opener& operator=(const fold_opener&) = delete;
+    ~fold_opener() = default;
+
+    /// Makes the bytes of the model as it was, with its tags, once.
+    /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
+    ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
+    ///   `too_large` when the result would reach 2 GiB.
+    /// Complexity: O(bytes that are not weights) of the result.
+    [[nodiscard]] byte_rope build() {
+        check(functions_.bodies().size() == record_.bodies.size());
+        byte_rope result;
+        auto fields = model_.reader();
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
+            } else if (field.is(at_model::ir_version, wire_type::varint) && record_.lifted) {
+                result.add_text(version_field());
+            } else if (stays(fields, field)) {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        for (const auto& graph : graphs_) {
+            check(graph && graph->is_whole());
+        }
+        return with_tags(std::move(result));
+    }
+
+    /// Whether the model that was folded had tags, and `build` put them back. Those of a model of
+    /// which something else was changed since are lost.
+    [[nodiscard]] bool restored_tags() const noexcept { return restored_tags_; }
+
+private:
+    using at_model = detail::onnx_fields::model;
+
+    void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    [[nodiscard]] byte_rope with_tags(byte_rope untagged) {
+        const auto text = find_model_metadata(model_, fold_source_tags_key);
+        if (!text) {
+            return untagged;
+        }
+        const auto bytes = from_base64(*text);
+        const auto patch = bytes ? byte_patch::from_bytes(*bytes) : std::nullopt;
+        if (!patch) {
+            STEMMA_THROW(error(error_code::malformed, model_.file(),
+                               std::string(fold_source_tags_key), "is not what folding writes"));
+        }
+        auto tagged = patch->apply(untagged);
+        restored_tags_ = tagged.has_value();
+        return tagged ? std::move(*tagged) : std::move(untagged);
+    }
+
+    [[nodiscard]] std::string version_field() const {
+        std::string field;
+        if (record_.ir_version) {
+            detail::append_number(at_model::ir_version, *record_.ir_version, field);
+        }
+        return field;
+    }
+
+    [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) {
+        if (field.is_bytes(at_model::functions)) {
+            const auto f = next_function_++;
+            return f >= model_.functions().size() || !functions_.made(f);
+        }
+        if (field.is_bytes(at_model::opset_import)) {
+            const auto domain = read_opset_import(fields.inner(field)).domain;
+            return std::ranges::find(record_.domains, domain) == record_.domains.end();
+        }
+        return !field.is_bytes(at_model::metadata_props) ||
+               !is_fold_entry(wire_model::read_entry(fields, field).first);
+    }
+
+    [[nodiscard]] byte_rope graph_part(std::size_t number, wire_reader fields) {
+        auto& graph = graphs_[number];
+        if (!graph) {
+            const folded_graph_record& record = number == 0 ? record_ : record_.bodies[number - 1];
+            const auto g = number == 0 ? 0 : functions_.bodies()[number - 1];
+            graph.emplace(model_, contents_, functions_, record, g, budget_, bodies_);
+        }
+        return graph->part(fields);
+    }
+
+    /// Returns: the message of a node as it was, but for names of what its bodies capture.
+    [[nodiscard]] const byte_rope& with_own_bodies(id node) {
+        if (made_.try_emplace(node).second) {
+            check(budget_.bodies > 0);
+            --budget_.bodies;
+            auto message = with_bodies(
+                model_, contents_, node,
+                [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+                [](const wire_reader& fields, const wire_field& field) {
+                    return !field.is_bytes(detail::onnx_fields::node::metadata_props) ||
+                           !is_fold_entry(wire_model::read_entry(fields, field).first);
+                });
+            made_[node] = std::move(message);
+            ++budget_.bodies;
+        }
+        check(made_.at(node).has_value()); // else the node is in a function that is called in it
+        return *made_.at(node);
+    }
+
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        const auto& bodies = functions_.bodies();
+        const auto found = std::lower_bound(bodies.begin(), bodies.end(), g);
+        if (found != bodies.end() && *found == g) {
+            return graph_part(static_cast<std::size_t>(found - bodies.begin()) + 1, fields);
+        }
+        return with_nodes(
+            model_, contents_, g, fields, [&](id node) { return functions_.changed(node); },
+            [&](id node) { return with_own_bodies(node); });
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    fold_record record_;
+    folded_functions functions_;
+    opening_budget budget_;
+    opened_calls::body_opener bodies_;
+    std::vector<std::optional<unfolded_graph>> graphs_;     // the main graph, and bodies
+    std::unordered_map<id, std::optional<byte_rope>> made_; // by node; nothing while it is made
+    id next_function_ = 0;
+    bool restored_tags_ = false;
+};
+
+/// Returns: what a model says of how it was folded, if it was.
+/// Throws: `error` of `error_code::malformed` when that is damaged.
+[[nodiscard]] inline std::optional<fold_record> find_fold_record(const wire_model& model) {
+    const auto text = find_model_metadata(model, fold_key);
+    return text ? std::optional(read_fold_record(*text, model.file())) : std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP

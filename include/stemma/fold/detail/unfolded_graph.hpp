@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP
+#define STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/fold/detail/fold_record.hpp>
+#include <stemma/fold/detail/folded_functions.hpp>
+#include <stemma/fold/detail/opened_calls.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stemma {
+
+/// Makes one graph of a folded model again as it was, part by part.
+class unfolded_graph {
+public:
+    /// Requires and throws: as `opened_calls` does. Complexity: that of `opened_calls`.
+    unfolded_graph(const wire_model& model, const graph_contents& contents,
+                   const folded_functions& functions, const folded_graph_record& record, id graph,
+                   opening_budget& budget, const opened_calls::body_opener& bodies)
+        : model_(model)
+        , record_(record)
+        , calls_(model, contents, functions, record, graph, budget, bodies) {
+        find_order();
+    }
+
+    /// Returns: the next part of the graph, of which `fields` reads what it is now.
+    /// Throws: `error` of `error_code::contradiction` when the record does not fit it.
+    /// Complexity: O(fields and nodes).
+    [[nodiscard]] byte_rope part(wire_reader fields) {
+        byte_rope out;
+        std::uint32_t others = 0;
+        placed_ = 0;
+        write_infos(out);
+        const auto write_runs = [&] {
+            for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
+                   record_.layout[next_run_].fields == others;
+                 ++next_run_) {
+                write_nodes(record_.layout[next_run_].nodes, out);
+            }
+        };
+        write_runs();
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(at_graph::node)) {
+                out.add_range(field.begin, field.end - field.begin);
+                ++others;
+                ++placed_;
+                write_infos(out);
+                write_runs();
+            } else if (record_.layout.empty() && written_ == 0) {
+                write_nodes(order_.size(), out);
+            }
+        }
+        ++part_;
+        return out;
+    }
+
+    /// Whether everything that was in the graph was written.
+    [[nodiscard]] bool is_whole() const {
+        return written_ == order_.size() && next_info_ == record_.infos.size();
+    }
+
+private:
+    using at_graph = detail::onnx_fields::graph;
+
+    void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    /// Finds the place of every node in the order in which calls are opened.
+    void find_order() {
+        order_.reserve(calls_.size());
+        std::vector<bool> seen(calls_.size(), false);
+        for (const auto& run : record_.order) {
+            check(run.first + run.count <= calls_.size());
+            for (auto e = run.first; e < run.first + run.count; ++e) {
+                check(!seen[e]);
+                seen[e] = true;
+                order_.push_back(static_cast<id>(e));
+            }
+        }
+        for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
+            order_.push_back(e);
+        }
+    }
+
+    void write_nodes(std::uint64_t count, byte_rope& out) {
+        check(count <= order_.size() - written_);
+        for (; count > 0; --count) {
+            calls_.append(order_[written_++], at_graph::node, out);
+            ++placed_;
+            write_infos(out);
+        }
+    }
+
+    /// Writes the ValueInfos that stood behind what was written last.
+    void write_infos(byte_rope& out) {
+        for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
+               record_.infos[next_info_].fields == placed_;
+             ++next_info_) {
+            out.add_text(record_.infos[next_info_].bytes);
+        }
+    }
+
+    const wire_model& model_;
+    const folded_graph_record& record_;
+    opened_calls calls_;
+    std::vector<id> order_; // of the nodes, as they stood
+    std::size_t next_run_ = 0;
+    std::size_t next_info_ = 0;
+    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
+    std::size_t written_ = 0;
+    std::uint32_t part_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP

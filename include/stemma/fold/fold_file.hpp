@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_FOLD_FILE_HPP
+#define STEMMA_FOLD_FOLD_FILE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/detail/fold_model.hpp>
+#include <stemma/fold/fold.hpp>
+#include <stemma/fold/fold_plan.hpp>
+#include <stemma/fold/node_shapes.hpp>
+#include <stemma/fold/plan_fold.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/untagged_model.hpp>
+#include <stemma/query/find_modules.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which modules become functions, and how.
+struct module_folding {
+    std::string modules{};       ///< a query: these, and selected ones below; "": all selected ones
+    id depth = no_id;            ///< modules at most so far below the root
+    std::size_t least = 2;       ///< nodes that a function is worth
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants
+};
+
+/// One line of the outline of a folded model: the main graph, or a function where it is called.
+struct fold_outline_row {
+    id function = no_id;   ///< of the plan; `no_id` for the main graph
+    std::size_t level = 0; ///< how deep the calls around it nest
+    std::size_t count = 1; ///< calls of the function in what is one level above
+    std::size_t nodes = 0; ///< that stand in it and are no calls
+    std::size_t calls = 0; ///< in it, and in bodies of its nodes
+};
+
+/// Nodes that folding leaves where they are, although their modules are to be functions.
+struct nodes_left {
+    std::size_t too_few = 0;   ///< with fewer nodes than a function is worth
+    std::size_t between = 0;   ///< as few, between ways that lead out of their modules and back
+    std::size_t in_bodies = 0; ///< in functions, or in bodies that operators of other modules hold
+};
+
+namespace detail {
+
+/// The modules that `module_folding` asks for. A `selection_policy`.
+struct asked_modules {
+    using policy_category = selection_category;
+
+    std::vector<bool> asked;
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules&, id m) const {
+        return asked[m];
+    }
+};
+
+[[nodiscard]] inline asked_modules find_asked(const attributed_model& opened,
+                                              const module_folding& folding,
+                                              bool selects_all = false) {
+    const auto& index = opened.modules().index();
+    asked_modules result{std::vector<bool>(index.size(), folding.modules.empty())};
+    std::vector<bool> named(index.size(), false);
+    if (!folding.modules.empty()) {
+        for (auto top : find_modules(opened, folding.modules)) {
+            std::fill(result.asked.begin() + top, result.asked.begin() + index.end(top), true);
+            named[top] = true;
+        }
+    }
+    for (id m = 0; m < index.size(); ++m) {
+        result.asked[m] = result.asked[m] && index.depth(m) <= folding.depth &&
+                          (selects_all || named[m] || opened.tags().tags.is_selected(m));
+    }
+    return result;
+}
+
+[[nodiscard]] inline std::size_t nodes_in(const fold_plan& plan, id region) {
+    const auto& items = plan.regions[region].items;
+    return static_cast<std::size_t>(std::count_if(
+        items.begin(), items.end(), [](const auto& item) { return !item.is_region; }));
+}
+
+/// Walks the calls of a folded model from the outside to the inside.
+class fold_outliner {
+public:
+    fold_outliner(const fold_plan& plan, const graph_contents& contents)
+        : plan_(plan), contents_(contents) {}
+
+    [[nodiscard]] std::vector<fold_outline_row> outline() && {
+        add({}, 0);
+        return std::move(rows_);
+    }
+
+private:
+    /// What one graph or function calls, also in bodies of its nodes.
+    struct region_calls {
+        std::size_t calls = 0;
+        std::vector<std::pair<id, std::size_t>> functions; // how often, as they are first called
+        std::unordered_map<id, std::size_t> place_of;      // in `functions`
+    };
+
+    void add(fold_outline_row row, id region) {
+        region_calls found;
+        add_calls(region, found);
+        row.nodes = nodes_in(plan_, region);
+        row.calls = found.calls;
+        rows_.push_back(row);
+        for (const auto& [f, count] : found.functions) {
+            add({f, row.level + 1, count}, plan_.functions[f].region);
+        }
+    }
+
+    void add_calls(id region, region_calls& found) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (!item.is_region) {
+                add_calls_in(item.index, found);
+                continue;
+            }
+            found.calls += 1;
+            const auto f = plan_.function[item.index];
+            const auto known = found.place_of.try_emplace(f, found.functions.size());
+            if (known.second) {
+                found.functions.emplace_back(f, 0);
+            }
+            found.functions[known.first->second].second += 1;
+        }
+    }
+
+    void add_calls_in(id node, region_calls& found) const {
+        if (!plan_.changes_inside(node)) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            plan_.look_into(
+                g, contents_, [&](id region) { add_calls(region, found); },
+                [&](id inside) { add_calls_in(inside, found); });
+        }
+    }
+
+    const fold_plan& plan_;
+    const graph_contents& contents_;
+    std::vector<fold_outline_row> rows_;
+};
+
+} // namespace detail
+
+/// A model of which modules are to become functions: planned when it is made, then written.
+class model_fold {
+public:
+    /// Plans with a policy of the caller's. `beside` is where the result is to go: next to it
+    /// stands a copy of a tagged file without its tags for as long as this; with "" that is made in
+    /// memory.
+    ///
+    /// Requires: the model outlives this.
+    /// Throws: `error` of `error_code::refused` for a model that is folded already, or of an IR
+    ///   version without functions that the policy does not lift; of `not_found` when there is
+    ///   nothing to fold; as `plan_fold`.
+    /// Complexity: that of `plan_fold`.
+    template <fold_policy<module_tree> Policy>
+    model_fold(const attributed_model& opened, const Policy& policy, const std::string& beside = {})
+        : model_fold(opened, policy, beside, nullptr) {}
+
+    /// As above, with the policy that `folding` describes; where nothing folds, says what would.
+    /// Throws: as above, and as `find_modules`. Complexity: as above.
+    model_fold(const attributed_model& opened, const module_folding& folding,
+               const std::string& beside = {})
+        : model_fold(opened,
+                     fold_selected<detail::asked_modules>{
+                         detail::find_asked(unfolded(opened), folding), folding.least, folding.lift,
+                         folding.vary_constants},
+                     beside, &folding) {}
+
+    /// Returns: what becomes of which node, and what was left where it is; valid as long as this.
+    [[nodiscard]] const fold_plan& plan() const noexcept { return plan_; }
+    /// Whether the IR version is raised to `first_version_with_functions`.
+    [[nodiscard]] bool lifts() const noexcept { return lifted_; }
+    /// Whether the model has tags; the folded one keeps them for unfolding only.
+    [[nodiscard]] bool was_tagged() const noexcept { return source_.was_tagged(); }
+
+    /// Returns: the main graph, and below it the functions that it calls, and so on.
+    /// Complexity: O(rows + items of the functions in each).
+    [[nodiscard]] std::vector<fold_outline_row> outline() const {
+        return detail::fold_outliner(plan_, contents_).outline();
+    }
+
+    /// Returns: how many nodes stay where they are, by reason. Complexity: O(places).
+    [[nodiscard]] nodes_left left() const {
+        nodes_left result{0, 0, plan_.in_bodies};
+        for (const auto& one : plan_.left) {
+            (one.runs > 1 ? result.between : result.too_few) += one.operators;
+        }
+        return result;
+    }
+
+    /// Returns: the bytes of the folded model. Throws: as `write_rope`. Complexity: O(bytes).
+    [[nodiscard]] std::string bytes() const { return rope_bytes(build(), source_.file()); }
+
+    /// Writes the folded model. Returns: its bytes. Throws, Complexity: as `write_rope`.
+    std::uint64_t write(const std::string& output, const write_options& options = {}) const {
+        const auto rope = build();
+        write_rope(rope, source_.file(), source_.model(), output, options);
+        return rope.size();
+    }
+
+private:
+    template <fold_policy<module_tree> Policy>
+    model_fold(const attributed_model& opened, const Policy& policy, const std::string& beside,
+               const module_folding* asked)
+        : opened_(unfolded(opened))
+        , source_(opened.file(), opened.model(), beside)
+        , contents_(source_.model()) {
+        node_shapes shapes(source_.model(), contents_);
+        plan_ = plan_fold(source_.model(), contents_, opened.modules(), opened.tags().attributions,
+                          shapes, policy);
+        const auto& name = opened.model().file();
+        if (plan_.functions.empty()) {
+            STEMMA_THROW(error(error_code::not_found, name, "",
+                               "no module to fold: none that is selected has enough nodes" +
+                                   what_would(asked, shapes)));
+        }
+        const auto version = source_.model().ir_version();
+        lifted_ = version < first_version_with_functions;
+        if (lifted_ && !policy.lifts(version)) {
+            STEMMA_THROW(error(error_code::refused, name, "",
+                               "is of IR version " + std::to_string(version) + ", functions need " +
+                                   std::to_string(first_version_with_functions)));
+        }
+    }
+
+    /// Returns: which options would find functions where those given find none.
+    [[nodiscard]] std::string what_would(const module_folding* asked, node_shapes& shapes) const {
+        for (const std::size_t least : {asked == nullptr ? 0 : asked->least, std::size_t{1}}) {
+            if (asked == nullptr) {
+                break;
+            }
+            const fold_selected<detail::asked_modules> all{
+                detail::find_asked(opened_, *asked, true), least};
+            const auto plan = plan_fold(source_.model(), contents_, opened_.modules(),
+                                        opened_.tags().attributions, shapes, all);
+            if (const auto count = plan.functions.size(); count > 0) {
+                return std::string("; --select all") + (least == asked->least ? "" : " --least 1") +
+                       " would make " + std::to_string(count) + " function" +
+                       (count == 1 ? "" : "s");
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] static const attributed_model& unfolded(const attributed_model& opened) {
+        if (find_model_metadata(opened.model(), fold_key)) {
+            STEMMA_THROW(error(error_code::refused, opened.model().file(), "",
+                               "is folded already; unfold it first"));
+        }
+        return opened;
+    }
+
+    [[nodiscard]] byte_rope build() const {
+        model_record tree;
+        tree.carriers = {.metadata = false};
+        const auto& tags = opened_.tags();
+        fold_writer writer(source_.model(), contents_, opened_.modules(), tags.tags,
+                           tags.attributions, plan_);
+        const auto record = to_json(tree, opened_.modules());
+        const auto source_tags = source_.tags();
+        return writer.build({record, source_tags});
+    }
+
+    const attributed_model& opened_;
+    untagged_model source_;
+    graph_contents contents_;
+    fold_plan plan_;
+    bool lifted_ = false;
+};
+
+/// Writes a model with modules as functions. Returns: the bytes of the result.
+/// Throws, Complexity: as `model_fold`.
+inline std::uint64_t fold_file(const attributed_model& opened, const std::string& output,
+                               const module_folding& folding = {},
+                               const write_options& options = {}) {
+    return model_fold(opened, folding, output).write(output, options);
+}
+
+/// Writes what was folded (`stemma.folds/1`); `bytes` is the size of the folded model.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_folds(Sink& sink, const model_fold& folded, const attributed_model& opened,
+                 std::uint64_t bytes) {
+    const auto& plan = folded.plan();
+    const auto& modules = opened.modules();
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.folds/1");
+    json.member("nodes", opened.model().node_count());
+    json.member("bytes", opened.file().bytes().size());
+    json.member("folded_bytes", bytes);
+    json.key("functions");
+    json.begin_array();
+    for (const auto& function : plan.functions) {
+        json.begin_object(true);
+        json.member("domain", function.domain);
+        json.member("name", function.numbered());
+        json.member("calls", function.calls);
+        json.member("nodes", detail::nodes_in(plan, function.region));
+        json.member("inputs", plan.inputs[function.region].size());
+        json.member("activations", function.activations);
+        json.member("outputs", plan.outputs[function.region].size());
+        json.member("attributes", function.attributes);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("calls");
+    json.begin_array();
+    std::vector<id> number(plan.regions.size(), no_id); // among the calls
+    id next = 0;
+    for (id r = 0; r < number.size(); ++r) {
+        number[r] = plan.is_graph(r) ? no_id : next++;
+    }
+    for (id r = 0; r < plan.regions.size(); ++r) {
+        if (plan.is_graph(r)) {
+            continue;
+        }
+        const auto& region = plan.regions[r];
+        const auto& function = plan.functions[plan.function[r]];
+        json.begin_object(true);
+        json.member("module", modules.path(region.module));
+        json.member("tag", opened.tags().tags.text(region.module));
+        json.member("call", region.call);
+        json.member("run", region.run);
+        json.member("runs", region.runs);
+        json.member("function", function.domain + "::" + function.numbered());
+        json.key("inside");
+        auto around = region.parent;
+        while (around != no_id && plan.is_graph(around)) {
+            around = plan.regions[around].parent;
+        }
+        around == no_id ? json.null() : json.value(number[around]);
+        json.member("graph", opened.model().graph_path(plan.graph[r]));
+        json.member("nodes", region.operators);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("left");
+    json.begin_array();
+    for (const auto& left : plan.left) {
+        json.begin_object(true);
+        json.member("module", modules.path(left.module));
+        json.member("call", left.call);
+        json.member("nodes", left.operators);
+        json.member("reason", left.runs > 1 ? "non_convex" : "too_small");
+        json.end_object();
+    }
+    json.end_array();
+    json.member("in_bodies", plan.in_bodies);
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_FOLD_FILE_HPP

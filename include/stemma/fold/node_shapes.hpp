@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_NODE_SHAPES_HPP
+#define STEMMA_FOLD_NODE_SHAPES_HPP
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/fold/detail/fold_constants.hpp>
+#include <stemma/onnx/detail/attribute_texts.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/value_renaming.hpp>
+#include <stemma/onnx/detail/values_read.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// What of a node's fields is told apart only by name.
+enum class node_text : std::uint8_t {
+    none,   ///< more than a text: two nodes that differ in it are not alike
+    input,  ///< name of a value that is read
+    output, ///< name of a value that is made
+    name,   ///< of the node
+    note,   ///< a doc string, or an entry of metadata
+};
+
+/// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
+[[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
+    using at = detail::onnx_fields::node;
+    if (field.type != wire_type::bytes) {
+        return node_text::none;
+    }
+    switch (field.number) {
+    case at::input:
+        return node_text::input;
+    case at::output:
+        return node_text::output;
+    case at::name:
+        return node_text::name;
+    case at::doc_string:
+    case at::metadata_props:
+        return node_text::note;
+    default:
+        return node_text::none;
+    }
+}
+
+/// Returns: the text of such a field: of an entry of metadata the value.
+[[nodiscard]] inline std::string_view text_of(const wire_reader& fields, const wire_field& field) {
+    return field.is_bytes(detail::onnx_fields::node::metadata_props)
+               ? wire_model::read_entry(fields, field).second
+               : fields.text(field);
+}
+
+/// Tells of nodes whether they are the same but for names, doc strings and values of metadata:
+/// fields in the same order, with the same bytes. Bodies may differ in what they capture only.
+class node_shapes {
+public:
+    /// Requires: both outlive it.
+    node_shapes(const wire_model& model, const graph_contents& contents)
+        : model_(model), contents_(contents) {}
+
+    /// With `vary`, of the attribute of a Constant only name and type count.
+    /// Complexity: O(bytes of the node).
+    [[nodiscard]] std::uint64_t hash(id node, bool vary = false) const {
+        vary = vary && varies(node);
+        const auto renamed = without_captures(node);
+        std::uint64_t result = 0;
+        for_each_part(reader(node, renamed), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          result = hash_bytes(bytes, hash_mix(result, number));
+                          return true;
+                      });
+        return result;
+    }
+
+    /// As above.
+    [[nodiscard]] bool equal(id a, id b, bool vary = false) const {
+        vary = vary && varies(a) && varies(b);
+        const auto renamed_a = without_captures(a);
+        const auto renamed_b = without_captures(b);
+        auto other = reader(b, renamed_b);
+        bool same = true;
+        std::string kind;
+        wire_field theirs;
+        for_each_part(reader(a, renamed_a), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          same = other.next(theirs) && theirs.number == number &&
+                                 shown(other, theirs, vary, kind) == bytes;
+                          return same;
+                      });
+        return same && !other.next(theirs);
+    }
+
+private:
+    [[nodiscard]] wire_reader reader(id node, const std::string& renamed) const {
+        if (contents_.bodies_of(node).empty()) {
+            return model_.reader(model_.message(node));
+        }
+        return {renamed.data(), 0, static_cast<std::uint32_t>(renamed.size()), model_.file()};
+    }
+
+    /// Returns: the message of a node with bodies, in which what they capture has names by number.
+    [[nodiscard]] std::string without_captures(id node) const {
+        if (contents_.bodies_of(node).empty()) {
+            return {};
+        }
+        value_renaming renaming;
+        id number = 0;
+        const auto read = values_read(model_, contents_, node);
+        for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
+            renaming.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
+        }
+        return renaming.node(model_.reader(model_.message(node)));
+    }
+
+    /// Returns: what of a field counts.
+    [[nodiscard]] static std::string_view shown(const wire_reader& fields, const wire_field& field,
+                                                bool vary, std::string& kind) {
+        if (vary && field.is_bytes(detail::onnx_fields::node::attribute)) {
+            kind = kind_of(fields.inner(field));
+            return kind;
+        }
+        if (text_kind(field) == node_text::none) {
+            return fields.whole(field);
+        }
+        return field.is_bytes(detail::onnx_fields::node::metadata_props)
+                   ? wire_model::read_entry(fields, field).first
+                   : std::string_view();
+    }
+
+    /// Whether a node is a Constant that could have the value of another one.
+    [[nodiscard]] bool varies(id node) const {
+        using at = detail::onnx_fields::node;
+        std::size_t attributes = 0;
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
+            if (field.is_bytes(at::attribute)) {
+                const auto names = read_attribute_names(fields.inner(field));
+                attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
+            }
+        }
+        return attributes == 1 && contents_.bodies_of(node).empty();
+    }
+
+    /// Returns: name and type of an attribute that is no graph, as one text.
+    [[nodiscard]] static std::string kind_of(wire_reader fields) {
+        using at = detail::onnx_fields::attribute;
+        std::string kind;
+        for (wire_field field; fields.next(field);) {
+            const bool counts = field.is_bytes(at::name) || field.is(at::type, wire_type::varint);
+            kind.append(counts ? fields.whole(field) : std::string_view());
+        }
+        return kind;
+    }
+
+    template <class Function>
+    static void for_each_part(wire_reader fields, bool vary, Function f) {
+        std::string kind;
+        for (wire_field field; fields.next(field);) {
+            if (!f(field.number, shown(fields, field, vary, kind))) {
+                return;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_NODE_SHAPES_HPP

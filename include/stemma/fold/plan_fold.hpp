@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_PLAN_FOLD_HPP
+#define STEMMA_FOLD_PLAN_FOLD_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/topological_order.hpp>
+#include <stemma/error.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/fold/detail/dissolve_regions.hpp>
+#include <stemma/fold/detail/fold_constants.hpp>
+#include <stemma/fold/detail/folded_modules.hpp>
+#include <stemma/fold/detail/region_classes.hpp>
+#include <stemma/fold/detail/region_exports.hpp>
+#include <stemma/fold/fold.hpp>
+#include <stemma/fold/fold_plan.hpp>
+#include <stemma/fold/fold_regions.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_members.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/operator_dependence.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: which call of module `m` an operator belongs to; `no_id` where that is not known.
+template <module_view Modules>
+[[nodiscard]] id call_in(const Modules& modules, id m, const attribution& made) {
+    if constexpr (counts_calls<Modules>) {
+        const auto called = nearest_called(modules, m);
+        return modules.calls(called) == 1
+                   ? 0
+                   : call_of(called, made, [&](id module) { return modules.calls(module); });
+    }
+    return no_id;
+}
+
+/// Divides the graphs of a model, from the outside to the inside, and finds what they share.
+template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
+class fold_planner {
+public:
+    fold_planner(const onnx_model& model, const graph_contents& contents, const Modules& modules,
+                 std::span<const attribution> attributions, Shapes& shapes, const Policy& policy)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , attributions_(attributions)
+        , shapes_(shapes)
+        , policy_(policy)
+        , folded_(modules.index(), [&](id m) { return policy.folds(modules, m); })
+        , dependence_(find_dependence(model, find_random_operators(model)))
+        , place_(model.node_count(), no_id) {
+        plan_.root.assign(model.graph_count(), no_id);
+    }
+
+    [[nodiscard]] fold_plan plan() {
+        divide(0, 0, no_id);
+        for (id g = 1; g < model_.graph_count(); ++g) {
+            // A body comes after the graph that holds it.
+            if (model_.graph(g).kind == graph_kind::body && contents_.root(g) == 0) {
+                divide_body(g, place_[model_.graph(g).owner]);
+            }
+        }
+        look_at_bodies();
+        classify_regions(model_, contents_, modules_, std::span<const divided_graph>(graphs_),
+                         std::span<const id>(place_), attributions_, shapes_, policy_, plan_);
+        if (policy_.varies_constants()) {
+            find_varying_constants(model_, plan_,
+                                   [&](id a, id b) { return shapes_.equal(a, b, false); });
+        }
+        list_graphs();
+        return std::move(plan_);
+    }
+
+private:
+    [[nodiscard]] id module_of(id node) const { return attributions_[node].module; }
+
+    void divide_body(id g, id around) {
+        const auto nodes = contents_.own_nodes(g);
+        for (auto node : nodes) {
+            place_[node] = around;
+        }
+        const auto top = plan_.regions[around].module;
+        if (std::ranges::any_of(nodes, [&](id node) {
+                return folded_.next_below(top, module_of(node)) != no_id;
+            })) {
+            divide(g, top, around);
+        }
+    }
+
+    void divide(id g, id top, id around) {
+        divided_graph made{
+            g, nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g)), {}, {}};
+        const auto& view = made.view;
+        const auto order = order_of(g, view);
+        made.rank.resize(order.size());
+        for (id i = 0; i < order.size(); ++i) {
+            made.rank[order[i]] = i;
+        }
+        std::vector<id> module(view.nodes.size());
+        for (id v = 0; v < module.size(); ++v) {
+            module[v] = module_of(view.nodes[v]);
+        }
+        auto found = fold_regions(
+            view.graph, std::span<const id>(order), folded_, std::span<const id>(module), top,
+            policy_.least_nodes(),
+            [&](id m, id v) { return call_in(modules_, m, attributions_[view.nodes[v]]); },
+            [&](id v) { return dependence_[view.nodes[v]] <= dependence::weight; });
+        made.spread = spread_constants(model_, g, view, found.regions);
+        dissolve_regions(found, find_idle_regions(model_, g, view, made.spread,
+                                                  policy_.least_nodes(), found.regions));
+        plan_.left.insert(plan_.left.end(), found.left.begin(), found.left.end());
+        if (g == 0 || found.regions.size() > 1) {
+            found.regions.front().parent = around;
+            add(std::move(made), std::move(found.regions));
+        }
+    }
+
+    [[nodiscard]] std::vector<id> order_of(id g, const nested_view& view) const {
+        std::vector<id> order(view.nodes.size());
+        std::iota(order.begin(), order.end(), id{0});
+        if (!is_topologically_indexed(view.graph)) {
+            order = topological_order(view.graph);
+        }
+        if (order.size() < view.nodes.size()) {
+            STEMMA_THROW(error(error_code::malformed, "", g == 0 ? "" : model_.graph_path(g),
+                               g == 0 ? "the main graph has a cycle" : "has a cycle"));
+        }
+        return order;
+    }
+
+    void add(divided_graph made, std::vector<fold_region> regions) {
+        const auto base = static_cast<id>(plan_.regions.size());
+        plan_.root[made.graph] = base;
+        for (auto& region : regions) {
+            const auto number = static_cast<id>(plan_.regions.size());
+            region.parent += number == base ? 0 : base;
+            region.end += base;
+            for (auto& item : region.items) {
+                item.index = item.is_region ? item.index + base : made.view.nodes[item.index];
+                if (!item.is_region) {
+                    place_[item.index] = number;
+                }
+            }
+            plan_.regions.push_back(std::move(region));
+            plan_.graph.push_back(made.graph);
+        }
+        add_holders(made.graph);
+        graphs_.push_back(std::move(made));
+    }
+
+    void add_holders(id g) {
+        for (auto node = model_.graph(g).owner;
+             node != no_id && plan_.holders.insert(node).second;) {
+            node = model_.owner(node);
+        }
+    }
+
+    /// Finds nodes of bodies that have to say which module they are of, and counts what stays in
+    /// bodies and functions although its module is to fold there.
+    void look_at_bodies() {
+        const auto& tree = modules_.index();
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto g = model_.graph_of(node);
+            if (g == 0) {
+                continue;
+            }
+            const auto around = place_[node];
+            const auto top = around == no_id ? no_id : plan_.regions[around].module;
+            const auto own = module_of(node);
+            const auto wanted = folded_.innermost(own);
+            if (wanted != no_id && (top == no_id || !tree.is_ancestor(top, wanted))) {
+                ++plan_.in_bodies;
+            }
+            const bool outside_of_calls = plan_.root[g] == no_id || plan_.root[g] == around;
+            if (top != no_id && top != 0 && top != own && outside_of_calls &&
+                tree.is_ancestor(top, own)) {
+                plan_.noted.emplace(node, around);
+                add_holders(g);
+            }
+        }
+    }
+
+    /// Finds the graphs that the folded model has, in its order.
+    void list_graphs() {
+        list_graphs_in(0);
+        for (const auto& function : plan_.functions) {
+            list_bodies_in(function.region);
+        }
+    }
+
+    void list_graphs_in(id root) {
+        plan_.graphs.push_back(root);
+        list_bodies_in(root);
+    }
+
+    void list_bodies_in(id region) {
+        for (const auto& item : plan_.regions[region].items) {
+            if (!item.is_region) {
+                list_bodies_of(item.index);
+            }
+        }
+    }
+
+    void list_bodies_of(id node) {
+        if (!plan_.changes_inside(node)) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            plan_.look_into(
+                g, contents_, [&](id region) { list_graphs_in(region); },
+                [&](id inside) { list_bodies_of(inside); });
+        }
+    }
+
+    const onnx_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    std::span<const attribution> attributions_;
+    Shapes& shapes_;
+    const Policy& policy_;
+    folded_modules folded_;
+    std::vector<dependence> dependence_;
+    std::vector<id> place_; // by node: the region it stands in, also where only its owner does
+    std::vector<divided_graph> graphs_;
+    fold_plan plan_;
+};
+
+} // namespace detail
+
+/// Plans which operators become functions, one inside the other as the modules are. In each graph
+/// and body those are contracted that lie in it together; a body goes along with the operator that
+/// holds it, and of modules in that one's module there are functions in the body. Operators in
+/// functions of the model stay there.
+///
+/// `attributions` says by node the deepest module and the call.
+/// Throws: `error` of `error_code::malformed` when a graph has a cycle or defines a value twice.
+/// Complexity: O((V + E) log V) for every level of modules that fold, and of bodies.
+template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
+[[nodiscard]] fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
+                                  const Modules& modules, std::span<const attribution> attributions,
+                                  Shapes& shapes, const Policy& policy) {
+    if (!model.redefined().empty()) {
+        STEMMA_THROW(error(error_code::malformed, "",
+                           std::string(model.value_name(model.redefined().front())),
+                           "the model defines this value more than once: by " +
+                               definers_text(model, model.redefined().front())));
+    }
+    return detail::fold_planner<Modules, Shapes, Policy>(model, contents, modules, attributions,
+                                                         shapes, policy)
+        .plan();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_PLAN_FOLD_HPP

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_UNFOLD_FILE_HPP
+#define STEMMA_FOLD_UNFOLD_FILE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/untagged_model.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace stemma {
+
+/// How the nodes are named that come out of calls.
+enum class unfolded_names : std::uint8_t {
+    as_before, ///< as before folding, where the model says how it was; else by their modules
+    as_called  ///< after the call, `<name of the call>/<name in the function>`, in any case
+};
+
+/// What unfolding made of a model.
+struct unfold_report {
+    std::uint64_t bytes = 0; ///< of the result
+    std::size_t calls = 0; ///< that were opened one by one; 0 where the model is as before folding
+    bool is_restored = false; ///< whether the model is as before folding
+    bool lost_tags = false;   ///< whether the model had tags, and has none any more
+    std::string problem{};    ///< why it is not as before folding, though it says how it was
+};
+
+namespace detail {
+
+/// What unfolding makes of a model without tags.
+struct unfolded_rope {
+    byte_rope rope;
+    unfold_report report;
+};
+
+inline void check_functions(const wire_model& model) {
+    if (model.functions().empty()) {
+        STEMMA_THROW(error(error_code::not_found, model.file(), "", "has no functions"));
+    }
+}
+
+/// Whether a file says how it was folded, without reading the rest of it.
+[[nodiscard]] inline bool says_how_folded(std::string_view bytes, const std::string& file) {
+    if (bytes.size() >= std::size_t{1} << 32U) {
+        return false; // and no model
+    }
+    wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(onnx_fields::model::metadata_props) &&
+            wire_model::read_entry(fields, field).first == fold_key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Opens folds as the record says. Returns: nothing, and the problem in `report`, when that does
+/// not fit the model any more; nothing when there is none.
+[[nodiscard]] inline std::optional<byte_rope> restore_folds(const wire_model& model,
+                                                            unfold_report& report) {
+    const auto record = find_fold_record(model);
+    if (!record) {
+        return std::nullopt;
+    }
+    const graph_contents contents(model);
+    std::optional<byte_rope> rope;
+    try {
+        fold_opener opener(model, contents, *record);
+        rope = opener.build();
+        report.is_restored = true;
+        report.lost_tags = !opener.restored_tags();
+    } catch (const error& e) {
+        if (e.code() != error_code::contradiction) {
+            throw;
+        }
+        report.problem = e.what();
+    }
+    return rope;
+}
+
+/// `known` says to which modules nodes belong; null where nodes are named after their calls.
+[[nodiscard]] inline unfolded_rope unfold_rope(const untagged_model& source,
+                                               attributed_model* known, unfolded_names names) {
+    const auto& model = source.model();
+    const bool had_tags =
+        source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
+    unfolded_rope made;
+    made.report.lost_tags = true;
+    std::optional<byte_rope> restored;
+    if (names == unfolded_names::as_before) {
+        restored = restore_folds(model, made.report);
+    }
+    if (restored) {
+        made.rope = std::move(*restored);
+    } else {
+        const bool by_module = known != nullptr && names == unfolded_names::as_before &&
+                               !find_model_metadata(model, fold_key);
+        std::optional<inlined_names> inlined;
+        if (by_module) {
+            inlined.emplace(model, known->modules(), known->tags().attributions, known->calls());
+        }
+        function_inliner inliner(model, std::move(inlined));
+        made.rope = inliner.build();
+        made.report.calls = inliner.calls();
+    }
+    made.report.lost_tags = made.report.lost_tags && had_tags;
+    made.report.bytes = made.rope.size();
+    return made;
+}
+
+} // namespace detail
+
+/// Returns: the bytes of a model with its functions put in where they are called; what was done
+///   goes to `report`, unless that is null.
+///
+/// Requires: the evidence was not forgotten.
+/// Throws: `error` of `error_code::not_found` when it has no functions; as
+///   `function_inliner::build` and `fold_opener::build`.
+/// Complexity: O(bytes), and that of these.
+[[nodiscard]] inline std::string unfolded_bytes(attributed_model& opened,
+                                                unfolded_names names = unfolded_names::as_before,
+                                                unfold_report* report = nullptr) {
+    detail::check_functions(opened.model());
+    const untagged_model source(opened.file(), opened.model(), "");
+    auto made = detail::unfold_rope(source, &opened, names);
+    auto bytes = rope_bytes(made.rope, source.file());
+    if (report != nullptr) {
+        *report = std::move(made.report);
+    }
+    return bytes;
+}
+
+/// Writes a file with its functions put in where they are called. To which modules nodes belong is
+/// looked at only where the file does not say how it was folded.
+/// Throws: as above, and as `write_rope`. Complexity: as above.
+inline unfold_report unfold_file(const std::string& input, const std::string& output,
+                                 unfolded_names names = unfolded_names::as_before,
+                                 const write_options& options = {}) {
+    auto file = map_model(input);
+    const auto write = [&](const mapped_file& from, const wire_model& model,
+                           attributed_model* known) {
+        detail::check_functions(model);
+        const untagged_model source(from, model, output);
+        auto made = detail::unfold_rope(source, known, names);
+        write_rope(made.rope, source.file(), source.model(), output, options);
+        return std::move(made.report);
+    };
+    if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {
+        return write(file, wire_model(file.bytes(), input), nullptr);
+    }
+    attributed_model known(std::move(file), {});
+    return write(known.file(), known.model(), &known);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_UNFOLD_FILE_HPP

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_IO_DETAIL_XML_TEXT_HPP
+#define STEMMA_IO_DETAIL_XML_TEXT_HPP
+
+#include <stemma/io/json_text.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
+/// UTF-8, or no character of XML, becomes U+FFFD. Complexity: O(length).
+inline void append_xml_text(std::string_view text, std::string& out) {
+    constexpr std::string_view unknown = "\xef\xbf\xbd";
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text[0]);
+        const auto length = detail::utf8_length(text);
+        if (length == 0) {
+            out.append(unknown);
+            text.remove_prefix(1);
+            continue;
+        }
+        switch (c) {
+        case '&':
+            out.append("&amp;");
+            break;
+        case '<':
+            out.append("&lt;");
+            break;
+        case '>':
+            out.append("&gt;");
+            break;
+        case '"':
+            out.append("&quot;");
+            break;
+        case '\'':
+            out.append("&#39;");
+            break;
+        case '\t':
+            out.append("&#9;");
+            break;
+        case '\n':
+            out.append("&#10;");
+            break;
+        case '\r':
+            out.append("&#13;");
+            break;
+        default: {
+            const auto character = text.substr(0, length);
+            const bool is_one =
+                c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
+            out.append(is_one ? character : unknown);
+        }
+        }
+        text.remove_prefix(length);
+    }
+}
+
+/// Returns: the same as a text of its own.
+[[nodiscard]] inline std::string xml_text(std::string_view text) {
+    std::string out;
+    append_xml_text(text, out);
+    return out;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_IO_DETAIL_XML_TEXT_HPP

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
+#define STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Takes what is computed from one value apart into steps, as modules without parameters take
+/// them: each makes one value of one value.
+template <operator_view Ops>
+class functional_units {
+public:
+    /// By vertex index: `steady` operators are independent of data; `free` ones depend on it, and
+    /// nothing is known of their modules. Requires: all outlive it.
+    functional_units(const Ops& ops, const std::vector<bool>& steady, const std::vector<bool>& free)
+        : ops_(ops), graph_(ops.graph()), vertex_(graph_), steady_(steady), free_(free) {}
+
+    /// Returns: the operators of the step that all readers of `v` begin, the one that makes its
+    /// result last; none where they do something else. Numbers that scale or move the result are
+    /// part of it.
+    /// Complexity: O(readers of an operator), for each of a limited number of operators.
+    [[nodiscard]] std::vector<id> behind(id v) const {
+        auto unit = whole_behind(v);
+        while (!unit.empty()) {
+            const auto next = whole_behind(unit.back());
+            if (next.size() != 1 || !is_scaling(next.front())) {
+                break;
+            }
+            unit.push_back(next.front());
+        }
+        return unit;
+    }
+
+    /// Calls `f(w)` for the operators that read what `v` makes, but for those independent of data.
+    template <class Function>
+    void for_each_reader(id v, Function f) const {
+        for (auto [out, last] = out_edges(vertex_[v], graph_); out != last; ++out) {
+            if (const auto w = index_of(graph_, target(*out, graph_)); !steady_[w]) {
+                f(static_cast<id>(w));
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] std::vector<id> whole_behind(id v) const {
+        constexpr std::size_t max_unit = 16;
+        std::vector<id> unit;
+        std::vector<id> open; // readers outside of the unit
+        const auto read_inside = [&](id w) {
+            bool inside = true;
+            for (auto [in, last] = in_edges(vertex_[w], graph_); in != last && inside; ++in) {
+                const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
+                inside =
+                    steady_[u] || u == v || std::find(unit.begin(), unit.end(), u) != unit.end();
+            }
+            return inside;
+        };
+        const auto open_readers = [&](id u) {
+            for_each_reader(u, [&](id w) {
+                if (std::find(unit.begin(), unit.end(), w) == unit.end() &&
+                    std::find(open.begin(), open.end(), w) == open.end()) {
+                    open.push_back(w);
+                }
+            });
+        };
+        open_readers(v);
+        while (!open.empty() && unit.size() < max_unit) {
+            const auto next = std::find_if(open.begin(), open.end(),
+                                           [&](id w) { return free_[w] && read_inside(w); });
+            if (next == open.end()) {
+                return {};
+            }
+            unit.push_back(*next);
+            open.erase(next);
+            std::vector<id> makers; // of what is read outside
+            const auto note_maker = [&](id u) {
+                bool read = false;
+                for_each_reader(u, [&](id w) {
+                    read = read || std::find(unit.begin(), unit.end(), w) == unit.end();
+                });
+                if (read) {
+                    makers.push_back(u);
+                }
+            };
+            note_maker(v);
+            std::for_each(unit.begin(), unit.end(), note_maker);
+            open_readers(unit.back());
+            if (makers.size() == 1 && makers.front() == unit.back()) {
+                return unit;
+            }
+        }
+        return {};
+    }
+
+    /// Whether an operator only computes with one value and a constant.
+    [[nodiscard]] bool is_scaling(id v) const {
+        constexpr std::array<std::string_view, 4> types{"Add", "Div", "Mul", "Sub"};
+        return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(vertex_[v]))) !=
+               types.end();
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+    const std::vector<bool>& steady_;
+    const std::vector<bool>& free_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_DETAIL_OPEN_NODES_HPP
+#define STEMMA_MODEL_DETAIL_OPEN_NODES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: the nodes of which a file itself does not say in which module they are, as far as
+/// prepared sources know. Complexity: that of asking them about each.
+template <class Sources>
+[[nodiscard]] std::vector<bool> find_open(const Sources& sources, id nodes) {
+    std::vector<bool> open(nodes, true);
+    for (id node = 0; node < nodes; ++node) {
+        std::size_t exact = 0;
+        bool settled = false;
+        sources.for_each_claim(node, [&](const claim& made) {
+            exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
+            settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
+                                  made.source < provenance::parameter);
+        });
+        open[node] = !settled || exact > 1;
+    }
+    return open;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_MODEL_DETAIL_OPEN_NODES_HPP

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_SWEEPS_HPP
+#define STEMMA_MODEL_SWEEPS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/nesting.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// What a propagation policy works on. Arrays are by vertex index.
+template <operator_view Ops>
+struct propagation_problem {
+    const Ops& ops;                          ///< with whatever its concepts let a policy read
+    const tree_index& modules;               ///< of the modules that attributions name
+    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
+    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
+    /// its own has here what the evidence in its bodies has in common.
+    std::span<const id> evidence;
+    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
+    /// What `data_independent` says of `ops`, where that is known; else null.
+    const std::vector<bool>* independent = nullptr;
+};
+
+namespace detail {
+
+/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
+struct common_module {
+    id low = no_id;
+    id behind = 0; // one more than the greatest
+
+    /// Of `no_id` one more is 0, so that it changes nothing.
+    void add(id module) noexcept {
+        low = std::min(low, module);
+        behind = std::max(behind, module + 1);
+    }
+
+    void add(const common_module& other) noexcept {
+        low = std::min(low, other.low);
+        behind = std::max(behind, other.behind);
+    }
+
+    [[nodiscard]] id get(const tree_index& modules) const noexcept {
+        return low == no_id ? no_id : modules.lca(low, behind - 1);
+    }
+};
+
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// neighbours, which `for_each(v, f)` goes through and `sweep(f)` comes to before it.
+template <operator_view Ops, class Sweep, class ForEach>
+[[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
+                                             ForEach for_each) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
+    if (std::all_of(known.begin(), known.end(), [](id module) { return module == no_id; })) {
+        return known;
+    }
+    sweep([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (known[v] == no_id) {
+            common_module common;
+            for_each(vertex,
+                     [&](operator_t<Ops> next) { common.add(known[index_of(graph, next)]); });
+            known[v] = common.get(problem.modules);
+        }
+    });
+    return known;
+}
+
+} // namespace detail
+
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// readers: those with evidence by that, the others by their own readers. Else `no_id`: nothing
+/// downstream is known, or, in a graph with cycles, it leads into one.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.backward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                f(target(*it, graph));
+            }
+        });
+}
+
+/// Returns: the same for producers.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.forward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                f(source(*it, graph));
+            }
+        });
+}
+
+/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
+/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order) {
+    std::vector<bool> independent(num_vertices(ops.graph()), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        order.forward([&](operator_t<Ops> vertex) {
+            if (!ops.hides_data(vertex)) {
+                if (ops.reads_data(vertex)) {
+                    return;
+                }
+                for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                    if (!independent[index_of(graph, source(*it, graph))]) {
+                        return;
+                    }
+                }
+            }
+            independent[index_of(graph, vertex)] = true;
+        });
+    }
+    return independent;
+}
+
+/// The same; looked up where the problem says it. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
+    return problem.independent != nullptr ? *problem.independent
+                                          : data_independent(problem.ops, problem.order);
+}
+
+/// Returns: for each operator without evidence that computes a constant whether all its readers
+/// surely belong to one module, which `down` then names: their evidence says so with a confidence
+/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
+/// of data. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
+                                                   std::span<const id> down,
+                                                   std::span<const attribution> evidence) {
+    std::vector<bool> settled(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        const auto* independent = problem.independent; // as every constant is
+        const auto is_constant = [&](operator_t<Ops> vertex) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                if (!settled[index_of(graph, source(*it, graph))]) {
+                    return false;
+                }
+            }
+            return true;
+        };
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
+                !problem.ops.reads_data(vertex) && is_constant(vertex)) {
+                settled[v] = true;
+            }
+        });
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if (!settled[v]) {
+                return;
+            }
+            bool all = problem.evidence[v] == no_id && down[v] != no_id;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                const bool known = problem.evidence[reader] != no_id;
+                all = known ? evidence[reader].module == down[v] &&
+                                  evidence[reader].confidence >= 0.9F
+                            : settled[reader] && down[reader] == down[v];
+            }
+            settled[v] = all;
+        });
+    }
+    return settled;
+}
+
+/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
+/// several are equally near, their common ancestor.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
+    std::vector<operator_t<Ops>> front;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (near[index_of(graph, *it)] != no_id) {
+            front.push_back(*it);
+        }
+    }
+    if (front.empty()) {
+        return near;
+    }
+    std::vector<detail::common_module> found(near.size());
+    std::vector<operator_t<Ops>> next;
+    const auto reach = [&](operator_t<Ops> vertex, id module) {
+        const auto v = index_of(graph, vertex);
+        if (near[v] == no_id) {
+            if (found[v].low == no_id) {
+                next.push_back(vertex);
+            }
+            found[v].add(module);
+        }
+    };
+    const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
+        const auto module = near[index_of(graph, vertex)];
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            reach(source(*it, graph), module);
+        }
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            reach(target(*it, graph), module);
+        }
+    };
+    while (!front.empty()) {
+        next.clear();
+        std::for_each(front.begin(), front.end(), tell_neighbours);
+        for (const auto& vertex : next) {
+            const auto v = index_of(graph, vertex);
+            near[v] = found[v].get(problem.modules);
+        }
+        front.swap(next);
+    }
+    return near;
+}
+
+/// Returns: for each operator that joins a skip connection the deepest module that holds what is
+/// skipped, else `no_id`.
+///
+/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
+/// of which up to `reach` operators are looked at. What the evidence on that computation has in
+/// common, as far as it goes, is the module.
+/// Complexity: O(V + E + joins * reach).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
+                                               std::size_t reach = 64) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> joined(problem.evidence.size(), no_id);
+    std::vector<operator_t<Ops>> seen;
+    std::vector<std::size_t> mark(problem.evidence.size(), 0);
+    std::size_t stamp = 0;
+    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
+    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
+        ++stamp;
+        detail::common_module modules;
+        bool reached = false;
+        seen.assign(1, from);
+        mark[index_of(graph, from)] = stamp;
+        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
+            const auto vertex = seen[i];
+            modules.add(problem.evidence[index_of(graph, vertex)]);
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                const auto producer = source(*it, graph);
+                reached = reached || producer == goal;
+                auto& visited = mark[index_of(graph, producer)];
+                if (producer != goal && visited != stamp) {
+                    visited = stamp;
+                    seen.push_back(producer);
+                }
+            }
+        }
+        return reached ? modules.get(problem.modules) : no_id;
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (problem.evidence[v] != no_id) {
+            continue;
+        }
+        std::array<operator_t<Ops>, 2> producers{};
+        std::size_t count = 0;
+        for (auto [in, end] = in_edges(*it, graph); in != end && count <= 2; ++in, ++count) {
+            producers[std::min<std::size_t>(count, 1)] = source(*in, graph);
+        }
+        if (count != 2 || producers[0] == producers[1]) {
+            continue;
+        }
+        for (std::size_t a = 0; a < 2; ++a) {
+            const auto module = skipped(producers[a], producers[1 - a]);
+            joined[v] = module == no_id ? joined[v] : module;
+        }
+    }
+    return joined;
+}
+
+/// Returns: for each operator without evidence whether its result only steers: all it is used for,
+/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
+/// knows no conditions. Complexity: O(V + edges of operators without evidence).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
+    std::vector<bool> steers(problem.evidence.size(), false);
+    if constexpr (steered_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        const auto all_steer = [&](operator_t<Ops> vertex) {
+            bool read = false;
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                read = true;
+                if (!problem.ops.reads_condition(*it) &&
+                    !steers[index_of(graph, target(*it, graph))]) {
+                    return false;
+                }
+            }
+            return read;
+        };
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if (problem.evidence[v] == no_id && all_steer(vertex)) {
+                steers[v] = true;
+            }
+        });
+    }
+    return steers;
+}
+
+/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
+/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
+/// back to it, since the owner's module is the one that runs the body. Only operators without
+/// evidence. Complexity: O(V + operators in bodies).
+template <operator_view Ops, class Lost>
+void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
+                      Lost lost) {
+    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
+        const auto& owner = result[op.owner];
+        if (problem.evidence[op.v] == no_id &&
+            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
+            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+                            provenance::owner, false};
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_SWEEPS_HPP

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_CARRIER_HPP
+#define STEMMA_ONNX_CARRIER_HPP
+
+#include <stemma/core/category.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/io/json_text.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// What is written about one operator.
+struct operator_tags {
+    std::string_view tag;             ///< the primary tag
+    std::string_view module;          ///< path of the deepest module; "" for the root
+    std::span<const std::string> all; ///< all tags, where there are several; else empty
+    std::string_view all_as_json;     ///< the same as a JSON array; else ""
+    std::string_view origins{}; ///< in an original as a JSON array, see `spell_origins`; or ""
+};
+
+/// Everything stemma writes in node, tensor, value and model metadata starts with this.
+inline constexpr std::string_view key_prefix = "pkg.stemma.";
+
+/// Node metadata: the primary tag.
+inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
+/// Node metadata: the path of the deepest module.
+inline constexpr std::string_view module_key = "pkg.stemma.module";
+/// Metadata of nodes, tensors and values: all tags.
+inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
+/// Node metadata: which nodes of an original it came from.
+inline constexpr std::string_view origins_key = "pkg.stemma.origins";
+/// Node metadata: what `namespace` was before.
+inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
+/// Model metadata: the record of the tagging.
+inline constexpr std::string_view model_key = "pkg.stemma.model";
+/// Model metadata: all tags as one table.
+inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+/// Model metadata: what the graph was when it was tagged, see `graph_sketch`.
+inline constexpr std::string_view sketch_key = "pkg.stemma.graph";
+/// Node metadata that viewers group by.
+inline constexpr std::string_view namespace_key = "namespace";
+
+/// What folding writes: on calls where they come from, on operators in functions the way from the
+/// function's module to their own, on the model what unfolding needs. It belongs to the functions,
+/// so tagging and stripping leave it alone.
+inline constexpr std::string_view fold_key = "pkg.stemma.fold";
+/// As `fold_key`.
+inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
+/// As `fold_key`.
+inline constexpr std::string_view fold_source_tags_key = "pkg.stemma.fold.source_tags";
+/// As `fold_key`.
+inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
+/// As `fold_key`.
+inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";
+/// As `fold_key`.
+inline constexpr std::string_view fold_call_key = "pkg.stemma.fold.call";
+/// As `fold_key`.
+inline constexpr std::string_view fold_run_key = "pkg.stemma.fold.run";
+/// As `fold_key`.
+inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
+
+/// Whether folding wrote an entry of metadata.
+[[nodiscard]] constexpr bool is_fold_entry(std::string_view key) noexcept {
+    return key.starts_with(fold_key) &&
+           (key.size() == fold_key.size() || key[fold_key.size()] == '.');
+}
+
+/// Whether tagging, or cutting, wrote an entry of metadata.
+[[nodiscard]] constexpr bool is_tag_entry(std::string_view key) noexcept {
+    return key.starts_with(key_prefix) && !is_fold_entry(key);
+}
+
+/// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
+inline constexpr std::string_view source_module_attribute = "source_module";
+/// Attribute: all tags.
+inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
+/// The doc_string of such attributes.
+inline constexpr std::string_view attribute_mark = "pkg.stemma";
+
+/// How the last line of a doc_string starts that is ours; a JSON object follows.
+inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
+
+/// How a line of a doc_string starts that is a mark of ours; a number follows, see `spell_mark`.
+inline constexpr std::string_view node_mark = "stemma#";
+
+/// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
+/// text)` or of a list of texts, the `doc_line(text)`, the path as `name_space(text)`, and
+/// with `mark()` the number that the operator has in the sketch of its graph.
+template <class Sink>
+concept carrier_sink = requires(Sink& sink, std::string_view text,
+                                std::span<const std::string> list) {
+    sink.metadata(text, text);
+    sink.attribute(text, text);
+    sink.attribute(text, list);
+    sink.doc_line(text);
+    sink.name_space(text);
+    sink.mark();
+};
+
+namespace detail {
+
+inline constexpr std::string_view mark_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
+[[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
+    return record.find("\"namespace\"") < record.find("\"options\"");
+}
+
+struct carrier_sink_archetype {
+    void metadata(std::string_view, std::string_view) {}
+    void attribute(std::string_view, std::string_view) {}
+    void attribute(std::string_view, std::span<const std::string>) {}
+    void doc_line(std::string_view) {}
+    void name_space(std::string_view) {}
+    void mark() {}
+};
+
+template <class P>
+concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink_archetype& sink) {
+    p.write(tags, sink);
+};
+
+} // namespace detail
+
+/// Appends the line that marks an operator: `node_mark` and its number, to the base of 36.
+/// Complexity: O(1).
+inline void append_mark(id number, std::string& text) {
+    char digits[8];
+    std::size_t count = 0;
+    do {
+        digits[count++] = detail::mark_digits[number % detail::mark_digits.size()];
+        number /= static_cast<id>(detail::mark_digits.size());
+    } while (number > 0);
+    text.append(node_mark);
+    while (count > 0) {
+        text.push_back(digits[--count]);
+    }
+}
+
+/// Returns: the number of a line that `append_mark` made, `no_id` for any other line.
+/// Complexity: O(1).
+[[nodiscard]] inline id parse_mark(std::string_view line) noexcept {
+    if (!line.starts_with(node_mark) || line.size() == node_mark.size() ||
+        line.size() > node_mark.size() + 7) {
+        return no_id;
+    }
+    std::uint64_t number = 0;
+    for (const char c : line.substr(node_mark.size())) {
+        const auto digit = detail::mark_digits.find(c);
+        if (digit == detail::mark_digits.npos) {
+            return no_id;
+        }
+        number = number * detail::mark_digits.size() + digit;
+    }
+    return number < no_id ? static_cast<id>(number) : no_id;
+}
+
+/// Says how tags are stored with an operator.
+///
+/// `write(tags, sink)` hands the sink what is to be written, nothing at all if it likes.
+///
+/// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
+///   `strip` finds them again; attributes are named as the two above.
+template <class P>
+concept carrier_policy = policy_for<P, carrier_category> && detail::has_write<P>;
+
+/// Metadata entries under `pkg.stemma.`: read by everything that lists metadata.
+struct metadata_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.metadata(source_module_key, tags.tag);
+        sink.metadata(module_key, tags.module);
+        if (!tags.all.empty()) {
+            sink.metadata(hierarchy_tags_key, tags.all_as_json);
+        }
+        if (!tags.origins.empty()) {
+            sink.metadata(origins_key, tags.origins);
+        }
+    }
+};
+
+/// Attributes `source_module` and `hierarchy_tags`: for tools that read attributes. The ONNX
+/// checker and ONNX Runtime refuse unknown attributes on standard operators.
+struct attribute_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.attribute(source_module_attribute, tags.tag);
+        if (!tags.all.empty()) {
+            sink.attribute(hierarchy_tags_attribute, tags.all);
+        }
+    }
+};
+
+/// One last line of the doc_string: survives a save by ONNX Runtime.
+struct doc_string_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        std::string line(doc_line_mark);
+        line.append("{\"source_module\": ");
+        append_json_string(tags.tag, line);
+        line.append(", \"module\": ");
+        append_json_string(tags.module, line);
+        if (!tags.all.empty()) {
+            line.append(", \"hierarchy_tags\": ").append(tags.all_as_json);
+        }
+        sink.doc_line(line.append("}"));
+    }
+};
+
+/// A number in the doc_string, and in the model's metadata a sketch of the graph that says what it
+/// means: survives optimizers, which keep few metadata of nodes and many doc_strings and names.
+struct mark_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags&, Sink& sink) const {
+        sink.mark();
+    }
+};
+
+/// The path of the module, `encoder/layer/0`, as the metadata entry `namespace`: groups nodes in
+/// viewers that read it.
+struct namespace_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.name_space(spell(tags.module));
+    }
+
+    /// Returns: what is written for the path of a module.
+    [[nodiscard]] static std::string spell(std::string_view path) {
+        std::string spelled(path);
+        std::replace(spelled.begin(), spelled.end(), '.', '/');
+        return spelled;
+    }
+};
+
+/// Nothing on the operators: all tags stand in one table in the model's metadata.
+struct model_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags&, Sink&) const {}
+};
+
+/// Any of the carriers in the box, chosen at run time.
+struct carrier_set {
+    using policy_category = carrier_category;
+
+    bool metadata = true;    ///< metadata_carrier
+    bool attribute = false;  ///< attribute_carrier
+    bool doc_string = false; ///< doc_string_carrier
+    bool name_space = false; ///< namespace_carrier
+    bool model = false;      ///< model_carrier: once, while the others write for every operator
+    bool mark = false;       ///< mark_carrier
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        metadata ? metadata_carrier{}.write(tags, sink) : void();
+        attribute ? attribute_carrier{}.write(tags, sink) : void();
+        doc_string ? doc_string_carrier{}.write(tags, sink) : void();
+        name_space ? namespace_carrier{}.write(tags, sink) : void();
+        mark ? mark_carrier{}.write(tags, sink) : void();
+    }
+
+    /// Returns: the set that a list separated by commas names, of `metadata`, `mark`, `attribute`,
+    /// `doc-string`, `namespace` and `model`; nothing where it names another one, or none.
+    /// Complexity: O(length).
+    [[nodiscard]] static std::optional<carrier_set> named(std::string_view list) {
+        carrier_set carriers{.metadata = false};
+        const auto names = split_list(list);
+        for (const auto& name : names) {
+            if (name == "metadata") {
+                carriers.metadata = true;
+            } else if (name == "mark") {
+                carriers.mark = true;
+            } else if (name == "attribute") {
+                carriers.attribute = true;
+            } else if (name == "doc-string") {
+                carriers.doc_string = true;
+            } else if (name == "namespace") {
+                carriers.name_space = true;
+            } else if (name == "model") {
+                carriers.model = true;
+            } else {
+                return std::nullopt;
+            }
+        }
+        return names.empty() ? std::nullopt : std::optional(carriers);
+    }
+
+    friend bool operator==(const carrier_set&, const carrier_set&) = default;
+};
+
+/// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_carrier_policy() {
+    static_assert(std::copy_constructible<P>, "carrier policy: make the class copyable");
+    static_assert(policy_for<P, carrier_category>,
+                  "carrier policy: add `using policy_category = stemma::carrier_category;`");
+    static_assert(detail::has_write<P>,
+                  "carrier policy: add `template <stemma::carrier_sink Sink> void write(const "
+                  "stemma::operator_tags&, Sink&) const`");
+    return carrier_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CARRIER_HPP

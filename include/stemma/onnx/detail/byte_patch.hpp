@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
+#define STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
+
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// How one sequence of bytes is made of another one. Texts that are put in twice are kept once.
+class byte_patch {
+public:
+    /// Goes over bytes that stay.
+    void keep(std::uint64_t size) {
+        if (size == 0) {
+            return;
+        }
+        if (changes_.empty() || changes_.back().drop > 0 || changes_.back().text != 0) {
+            changes_.emplace_back();
+        }
+        changes_.back().keep += size;
+    }
+
+    /// Puts `text` in the place of the next `size` bytes. Calls without a `keep` between them are
+    /// as one.
+    void replace(std::uint64_t size, std::string_view text) {
+        if (size == 0 && text.empty()) {
+            return;
+        }
+        if (changes_.empty()) {
+            changes_.emplace_back();
+        }
+        auto& last = changes_.back();
+        last.drop += size;
+        if (!text.empty()) {
+            const auto whole = std::string(last.text == 0 ? "" : texts_[last.text - 1]);
+            last.text = texts_.intern(whole + std::string(text)) + 1;
+        }
+    }
+
+    /// Returns: the changed bytes; nothing when there are more or fewer than it was made for.
+    /// Complexity: O(pieces and changes).
+    [[nodiscard]] std::optional<byte_rope> apply(const byte_rope& from) const {
+        byte_rope result;
+        std::size_t next = 0;
+        auto left = changes_.empty() ? change{} : changes_.front();
+        bool fits = true;
+        const auto settle = [&] { // texts stand behind what they replace
+            while (next < changes_.size() && left.keep == 0 && left.drop == 0) {
+                result.add_text(left.text == 0 ? std::string_view() : texts_[left.text - 1]);
+                ++next;
+                left = next < changes_.size() ? changes_[next] : change{};
+            }
+        };
+        settle();
+        const auto consume = [&](std::uint64_t size, auto put) {
+            for (std::uint64_t at = 0; fits && at < size;) {
+                fits = next < changes_.size();
+                auto& count = left.keep > 0 ? left.keep : left.drop;
+                const auto part = std::min(count, size - at);
+                if (&count == &left.keep) {
+                    put(at, part);
+                }
+                count -= part;
+                at += part;
+                settle();
+            }
+        };
+        from.for_each(
+            [&](id file, std::uint64_t begin, std::uint64_t size) {
+                consume(size, [&](std::uint64_t at, std::uint64_t part) {
+                    result.add_range(begin + at, part, file);
+                });
+            },
+            [&](std::string_view text) {
+                consume(text.size(), [&](std::uint64_t at, std::uint64_t part) {
+                    result.add_text(text.substr(at, part));
+                });
+            });
+        return fits && next == changes_.size() ? std::optional(std::move(result)) : std::nullopt;
+    }
+
+    /// Returns: the patch as bytes: the number of texts, each with its length; then of every change
+    /// how many bytes stay, how many go, and which text takes their place (from 1 on; 0 for none).
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string to_bytes() const {
+        std::string bytes;
+        detail::append_varint(texts_.size(), bytes);
+        for (id i = 0; i < texts_.size(); ++i) {
+            const auto text = texts_[i];
+            detail::append_varint(text.size(), bytes);
+            bytes.append(text);
+        }
+        for (const auto& c : changes_) {
+            detail::append_varint(c.keep, bytes);
+            detail::append_varint(c.drop, bytes);
+            detail::append_varint(c.text, bytes);
+        }
+        return bytes;
+    }
+
+    /// Reads what `to_bytes` makes; nothing where it did not make that.
+    /// Complexity: O(bytes) expected.
+    [[nodiscard]] static std::optional<byte_patch> from_bytes(std::string_view bytes) {
+        byte_patch patch;
+        bool fits = true;
+        const auto number = [&] {
+            std::uint64_t value = 0;
+            for (unsigned shift = 0;; shift += 7) {
+                fits = fits && shift < 35 && !bytes.empty();
+                if (!fits) {
+                    return std::uint64_t{0};
+                }
+                const auto byte = static_cast<unsigned char>(bytes.front());
+                bytes.remove_prefix(1);
+                value |= std::uint64_t{byte & 127U} << shift;
+                if (byte < 128U) {
+                    return value;
+                }
+            }
+        };
+        const auto count = number();
+        for (std::uint64_t i = 0; fits && i < count; ++i) {
+            const auto size = number();
+            fits = fits && size <= bytes.size();
+            if (fits) {
+                // Texts are told apart, else numbers would not be those of the file.
+                fits = patch.texts_.intern(bytes.substr(0, size)) == i;
+                bytes.remove_prefix(size);
+            }
+        }
+        while (fits && !bytes.empty()) {
+            change next;
+            next.keep = number();
+            next.drop = number();
+            const auto text = number();
+            fits = fits && text <= count && (next.keep > 0 || next.drop > 0 || text > 0);
+            next.text = static_cast<id>(text);
+            patch.changes_.push_back(next);
+        }
+        return fits ? std::optional(std::move(patch)) : std::nullopt;
+    }
+
+private:
+    struct change {
+        std::uint64_t keep = 0;
+        std::uint64_t drop = 0;
+        id text = 0; // and one
+    };
+
+    string_pool texts_;
+    std::vector<change> changes_;
+};
+
+/// A `splice_sink` that records how the source is made again of what is written to it.
+class way_back {
+public:
+    /// Requires: the source outlives it.
+    explicit way_back(std::string_view source) : source_(source) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) {
+        if (size > 0) {
+            patch_.replace(0, source_.substr(at_, from - at_));
+            patch_.keep(size);
+            at_ = std::uint64_t{from} + size;
+        }
+    }
+    void write(std::string_view text) { patch_.replace(text.size(), {}); }
+
+    /// Returns: the patch. Requires: the whole result was written.
+    [[nodiscard]] byte_patch take() && {
+        patch_.replace(0, source_.substr(at_));
+        return std::move(patch_);
+    }
+
+private:
+    std::string_view source_;
+    std::uint64_t at_ = 0;
+    byte_patch patch_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP

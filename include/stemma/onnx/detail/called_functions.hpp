@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP
+#define STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+namespace stemma {
+
+/// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
+///
+/// `visit(node)` is called for every node that runs when these do.
+/// Returns: numbers of functions, ascending. Complexity: O(nodes visited), expected.
+template <class Visit>
+[[nodiscard]] std::vector<id> called_functions(const onnx_model& model,
+                                               const graph_contents& contents,
+                                               std::span<const id> nodes, Visit visit) {
+    std::vector<id> found;
+    std::unordered_set<id> known;
+    const auto look = [&](auto& self, id node) -> void {
+        visit(node);
+        if (const auto f = model.callee(node); f != no_id && known.insert(f).second) {
+            found.push_back(f);
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            self(self, inside);
+        }
+    };
+    for (auto node : nodes) {
+        look(look, node);
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        for (auto node : contents.nodes(model.functions()[found[i]].graph)) {
+            look(look, node);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// Returns: the graphs of the functions that nothing in the main graph calls, nor what it calls.
+/// Complexity: O(nodes), expected.
+[[nodiscard]] inline std::vector<id> uncalled_functions(const onnx_model& model,
+                                                        const graph_contents& contents) {
+    std::vector<id> uncalled;
+    if (!model.functions().empty()) {
+        const auto called = called_functions(model, contents, contents.nodes(0), [](id) {});
+        for (id f = 0; f < model.functions().size(); ++f) {
+            if (!std::binary_search(called.begin(), called.end(), f)) {
+                uncalled.push_back(model.functions()[f].graph);
+            }
+        }
+    }
+    return uncalled;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_FILE_PARTS_HPP
+#define STEMMA_ONNX_DETAIL_FILE_PARTS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// A range of a file, and the first message of each kind in it that holds no other one. It begins
+/// with the length in front of one of those, or with the file.
+struct file_part {
+    std::uint32_t begin = 0; ///< bytes from the start of the file
+    std::uint32_t end = 0;   ///< where the next part begins
+    id node = 0;             ///< the first without bodies that ends in the part
+    std::size_t tensor = 0;  ///< the first initializer whose message ends in the part
+    std::size_t info = 0;    ///< the first value info whose message ends in the part
+};
+
+namespace detail {
+
+/// Returns: the part that begins with the first message that ends behind a position, or at the end.
+[[nodiscard]] inline file_part part_behind(const wire_model& model, std::span<const id> owners,
+                                           std::uint32_t position) {
+    file_part found;
+    found.begin = static_cast<std::uint32_t>(model.bytes().size());
+    const auto begin_with = [&](message_ref message) {
+        found.begin = std::min(found.begin, message.begin - model.length_size(message));
+    };
+    const auto ends_before = [&](message_ref message) {
+        return message.begin + message.size <= position;
+    };
+    const auto first_of = [&](const auto& messages) {
+        const auto it =
+            std::partition_point(messages.begin(), messages.end(),
+                                 [&](const auto& one) { return ends_before(one.message); });
+        if (it != messages.end()) {
+            begin_with(it->message);
+        }
+        return static_cast<std::size_t>(it - messages.begin());
+    };
+    // Nodes are numbered by where they end.
+    for (id count = model.node_count(); count > 0;) {
+        const auto middle = found.node + count / 2;
+        const bool before = ends_before(model.message(middle));
+        found.node = before ? middle + 1 : found.node;
+        count = before ? count - count / 2 - 1 : count / 2;
+    }
+    while (std::binary_search(owners.begin(), owners.end(), found.node)) {
+        ++found.node;
+    }
+    if (found.node < model.node_count()) {
+        begin_with(model.message(found.node));
+    }
+    found.tensor = first_of(model.tensors());
+    found.info = first_of(model.value_infos());
+    return found;
+}
+
+} // namespace detail
+
+/// Divides a file into at most `count` parts of about the same size, at least one.
+///
+/// Requires: `owners` are the nodes with bodies, ascending.
+/// Complexity: O(count * log messages).
+[[nodiscard]] inline std::vector<file_part>
+divide_file(const wire_model& model, std::span<const id> owners, std::size_t count) {
+    const auto size = model.bytes().size();
+    std::vector<file_part> parts(1);
+    for (std::size_t i = 1; i < count; ++i) {
+        const auto next =
+            detail::part_behind(model, owners, static_cast<std::uint32_t>(size / count * i));
+        if (next.begin > parts.back().begin && next.begin < size) {
+            parts.back().end = next.begin;
+            parts.push_back(next);
+        }
+    }
+    parts.back().end = static_cast<std::uint32_t>(size);
+    return parts;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_FILE_PARTS_HPP

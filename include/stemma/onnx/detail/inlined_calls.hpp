@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
+#define STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Gives nodes that ONNX Runtime put in place of calls the names back that they had before they
+/// were folded into functions.
+///
+/// It writes `_inlfunc_<function>_` before each name of a body, from the second call on with
+/// `token_<number>_` behind: nothing of the call's own name. Yet a result of the body has the name
+/// that the call around gives it, and a weight its own: where `_inlfunc_Out_token_4_/dense/Add`
+/// makes `/layer.1/out/dense/Add_output_0` or reads `layer.1.out.dense.bias`, the call was
+/// `/layer.1/out`. So calls are found from those around and in them.
+class inlined_calls {
+public:
+    /// Requires: the model outlives it. Complexity: O(nodes + bytes of their names), and
+    /// O(such nodes * depth of calls) on average.
+    explicit inlined_calls(const onnx_model& model) {
+        std::vector<std::pair<id, inlined_name>> nodes;
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (const auto name = find_name(model, node)) {
+                nodes.emplace_back(node, *name);
+                ++calls_[name->call].nodes;
+                find_witnesses(model, node, *name);
+            }
+        }
+        for (const auto& [call, facts] : calls_) {
+            functions_[function_of(call)] += facts.nodes > 0 ? 1U : 0U;
+        }
+        find_scopes();
+        for (const auto& [node, name] : nodes) {
+            const auto& facts = calls_.at(name.call);
+            if (facts.scope) {
+                names_.emplace(node, *facts.scope + name_in(facts, name.rest));
+            } else if (functions_[function_of(name.call)] > 1) {
+                names_.emplace(node, std::string()); // relative to nobody knows what
+            }
+        }
+    }
+
+    /// Returns: the name that a node had; "" where it stood in one of several calls, nobody knows
+    /// which; nothing for other nodes. Valid as long as this. Complexity: O(1) on average.
+    [[nodiscard]] std::optional<std::string_view> name(id node) const {
+        const auto found = names_.find(node);
+        return found == names_.end() ? std::nullopt
+                                     : std::optional<std::string_view>(found->second);
+    }
+
+private:
+    /// `_inlfunc_Out_token_4_/dense/Add`: a call, and a name in the body.
+    struct inlined_name {
+        std::string_view call; ///< up to the last `_`
+        std::string_view rest; ///< with the slash in front
+    };
+
+    /// Where the names of a call's body belong.
+    struct call_facts {
+        std::size_t nodes = 0;
+        std::optional<std::string> scope{}; // stands before names in the body
+        // A called list repeats its name in its members: in the body it has the first call's.
+        std::string_view stem{};
+        std::string own_stem{};
+    };
+
+    static constexpr std::size_t max_rounds = 500; // as deep as calls may lie in each other
+
+    /// The scope of a call is that of the call around (of the model: "") and some more.
+    struct witness {
+        std::string_view call;
+        std::string_view around;
+        std::string more;
+    };
+
+    [[nodiscard]] static std::optional<inlined_name> split(std::string_view name) {
+        const auto end = name.starts_with(inlined_prefix) ? name.find("_/") : name.npos;
+        return end == name.npos
+                   ? std::nullopt
+                   : std::optional(inlined_name{name.substr(0, end), name.substr(end + 1)});
+    }
+
+    /// Returns: without the number that tells calls of one function apart.
+    [[nodiscard]] static std::string_view function_of(std::string_view call) {
+        const auto token = call.rfind("_token_");
+        const bool numbered = token != call.npos && token + 7 < call.size() &&
+                              std::all_of(call.begin() + static_cast<std::ptrdiff_t>(token) + 7,
+                                          call.end(), [](char c) { return c >= '0' && c <= '9'; });
+        return numbered ? call.substr(0, token) : call;
+    }
+
+    /// Returns: the scope around a name, without a slash at its end.
+    [[nodiscard]] static std::string_view scope_in(std::string_view name) {
+        while (name.ends_with("/")) {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        return slash == name.npos ? std::string_view() : name.substr(0, slash);
+    }
+
+    [[nodiscard]] static std::optional<inlined_name> find_name(const onnx_model& model, id node) {
+        if (auto name = split(model.name(node))) {
+            return name;
+        }
+        if (model.output_count(node) == 0) {
+            return std::nullopt;
+        }
+        auto name = split(model.value_name(model.first_output(node)));
+        const auto output = name ? name->rest.rfind("_output_") : std::string_view::npos;
+        if (output == std::string_view::npos) {
+            return std::nullopt;
+        }
+        name->rest = name->rest.substr(0, output);
+        return name;
+    }
+
+    void find_witnesses(const onnx_model& model, id node, const inlined_name& name) {
+        const auto inside = scope_in(name.rest);
+        for (id i = 0; i < model.output_count(node); ++i) {
+            const auto made = model.value_name(model.first_output(node) + i);
+            const auto around = split(made);
+            const auto whole = around ? around->rest : made;
+            if ((!around || around->call != name.call) && whole.starts_with("/") &&
+                whole.find("_output_") != whole.npos) {
+                compare(name.call, inside, around ? around->call : std::string_view(),
+                        scope_in(whole));
+            }
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && model.is_initializer(value)) {
+                if (const auto owner = as_scope(model.value_name(value)); !owner.empty()) {
+                    compare(name.call, inside, {}, owner);
+                }
+            }
+        }
+    }
+
+    /// Notes where a call stands that has a scope `inside` its body which is `whole` around it.
+    void compare(std::string_view call, std::string_view inside, std::string_view around,
+                 std::string_view whole) {
+        if (whole.ends_with(inside)) {
+            witnesses_.push_back(
+                {call, around, std::string(whole.substr(0, whole.size() - inside.size()))});
+            return;
+        }
+        const auto dot = inside.find('.');
+        const auto tail = dot == inside.npos ? std::string_view() : inside.substr(dot);
+        if (tail.empty() || !whole.ends_with(tail) || inside.find('/', 1) < dot) {
+            return;
+        }
+        const auto before = whole.substr(0, whole.size() - tail.size()); // `/down/conv/conv`
+        const auto more = scope_in(before);
+        const auto stem = before.substr(more.size());
+        if (more.ends_with(stem)) {
+            auto& facts = calls_[call];
+            facts.stem = inside.substr(0, dot);
+            facts.own_stem = stem;
+            witnesses_.push_back({call, around, std::string(more)});
+        }
+    }
+
+    [[nodiscard]] static std::string name_in(const call_facts& facts, std::string_view rest) {
+        const bool changes = !facts.stem.empty() && rest.starts_with(facts.stem) &&
+                             rest.substr(facts.stem.size()).starts_with(".");
+        return changes ? facts.own_stem + std::string(rest.substr(facts.stem.size()))
+                       : std::string(rest);
+    }
+
+    /// Follows witnesses from calls that are known to the ones inside them and around them; of
+    /// several that contradict each other what most say.
+    void find_scopes() {
+        for (std::size_t round = 0; round < max_rounds; ++round) {
+            std::map<std::string_view, std::map<std::string, std::size_t>> said;
+            for (const auto& [call, around, more] : witnesses_) {
+                const auto& inner = calls_[call].scope;
+                const auto& outer = around.empty() ? top_ : calls_[around].scope;
+                if (!inner && outer) {
+                    ++said[call][*outer + more];
+                } else if (inner && !outer && inner->ends_with(more)) {
+                    ++said[around][inner->substr(0, inner->size() - more.size())];
+                }
+            }
+            if (said.empty()) {
+                return;
+            }
+            for (const auto& [call, scopes] : said) {
+                calls_[call].scope = std::max_element(scopes.begin(), scopes.end(),
+                                                      [](const auto& a, const auto& b) {
+                                                          return a.second < b.second;
+                                                      })
+                                         ->first;
+            }
+        }
+    }
+
+    /// Returns: the scope of the owner of a parameter, members of lists as torch's exporter names
+    /// them; "" where the name tells none.
+    [[nodiscard]] static std::string as_scope(std::string_view parameter) {
+        std::string scope;
+        if (parameter.find_first_of("/:") != parameter.npos) {
+            return scope;
+        }
+        for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
+             begin = dot + 1, dot = parameter.find('.', begin)) {
+            const auto part = parameter.substr(begin, dot - begin);
+            const bool member = !scope.empty() && std::ranges::all_of(part, [](char c) {
+                return c >= '0' && c <= '9';
+            });
+            scope.append(member ? "." : "/").append(part);
+        }
+        return scope;
+    }
+
+    std::unordered_map<std::string_view, call_facts> calls_;
+    std::unordered_map<std::string_view, std::size_t> functions_; // how many calls of each are left
+    std::vector<witness> witnesses_;
+    std::unordered_map<id, std::string> names_;
+    const std::optional<std::string> top_ = std::string();
+};
+
+/// Those of one model, found when they are first asked for, by any thread.
+class late_inlined_calls {
+public:
+    /// Requires: always the same model. Complexity: that of `inlined_calls` once, then O(1).
+    [[nodiscard]] const inlined_calls& of(const onnx_model& model) {
+        std::call_once(once_, [&] { calls_.emplace(model); });
+        return *calls_;
+    }
+
+private:
+    std::once_flag once_;
+    std::optional<inlined_calls> calls_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP

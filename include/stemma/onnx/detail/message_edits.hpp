@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
+#define STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+inline constexpr std::size_t max_varint_size = 10;
+
+/// Writes a number, and returns what is behind it.
+inline char* put_varint(std::uint64_t value, char* out) noexcept {
+    for (; value >= 0x80; value >>= 7U) {
+        *out++ = static_cast<char>(value | 0x80U);
+    }
+    *out++ = static_cast<char>(value);
+    return out;
+}
+
+/// Writes tag and length of a field of bytes, and returns what is behind them.
+inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noexcept {
+    return put_varint(size, put_varint(field << 3U | 2U, out));
+}
+
+// What is appended is handed over as a view: two pointers a string takes by way of a replacement.
+
+inline void append_varint(std::uint64_t value, std::string& out) {
+    char bytes[max_varint_size];
+    out.append(std::string_view(bytes, put_varint(value, bytes)));
+}
+
+/// Appends the tag of a field of bytes.
+inline void append_tag(std::uint32_t field, std::string& out) {
+    append_varint(field << 3U | 2U, out);
+}
+
+/// Appends a field of bytes: tag, length, content.
+inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
+    char header[2 * max_varint_size];
+    out.append(std::string_view(header, put_header(field, content.size(), header)));
+    out.append(content);
+}
+
+/// Appends a field that holds a number; one below zero as protobuf has it, in ten bytes.
+inline void append_number(std::uint32_t field, std::int64_t number, std::string& out) {
+    append_varint(field << 3U, out);
+    append_varint(static_cast<std::uint64_t>(number), out);
+}
+
+/// Appends a StringStringEntryProto as a field.
+inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
+                         std::string& out) {
+    using entry = onnx_fields::entry;
+    const auto size =
+        2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
+    char header[4 * max_varint_size];
+    char* const end = put_header(entry::key, key.size(), put_header(field, size, header));
+    out.append(std::string_view(header, end));
+    out.append(key);
+    append_field(entry::value, value, out);
+}
+
+} // namespace detail
+
+/// Replaces `removed` bytes of a file at `at` by `text`.
+struct edit {
+    std::uint32_t at = 0;      ///< bytes from the start of the file
+    std::uint32_t removed = 0; ///< how many bytes
+    std::string_view text;     ///< valid until the list changes
+};
+
+/// What changes inside one message, in file order: a list that is filled, read and cleared again.
+class message_edits {
+public:
+    /// Forgets all edits; the memory is kept.
+    void clear() noexcept {
+        records_.clear();
+        text_.clear();
+        growth_ = 0;
+    }
+
+    /// Whether nothing changes.
+    [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
+
+    /// Returns: by how many bytes the content grows; negative when it shrinks.
+    [[nodiscard]] std::int64_t growth() const noexcept { return growth_; }
+
+    /// Requires: edits are reported in file order and do not overlap.
+    void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
+        add(begin, end - begin, text_.size(), text.size(), nullptr);
+        text_.append(text);
+    }
+
+    /// As `insert`, of a StringStringEntryProto as a field.
+    void insert_entry(std::uint32_t at, std::uint32_t field, std::string_view key,
+                      std::string_view value) {
+        const auto begin = text_.size();
+        detail::append_entry(field, key, value, text_);
+        add(at, 0, begin, text_.size() - begin, nullptr);
+    }
+
+    /// As `insert`, of a text that outlives the list and is not copied.
+    void insert_kept(std::uint32_t at, std::string_view text) {
+        add(at, 0, 0, text.size(), text.data());
+    }
+
+    /// As `replace` by nothing.
+    void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
+
+    /// As `replace` of nothing.
+    void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
+
+    /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
+    void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
+                         std::string_view content) {
+        std::string length;
+        detail::append_varint(content.size(), length);
+        replace(detail::length_position(base, begin), begin, length);
+        replace(begin, end, content);
+    }
+
+    /// Calls `f(edit)` in file order. The texts are valid until the next change.
+    /// Complexity: O(edits).
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& r : records_) {
+            f(edit{r.at, r.removed, {r.kept != nullptr ? r.kept : text_.data() + r.text, r.size}});
+        }
+    }
+
+private:
+    struct record {
+        std::uint32_t at;
+        std::uint32_t removed;
+        std::size_t text; // where it begins in `text_`
+        std::uint32_t size;
+        const char* kept; // or where it begins outside
+    };
+
+    void add(std::uint32_t at, std::uint32_t removed, std::size_t text, std::size_t size,
+             const char* kept) {
+        // Member by member: a whole one is put together in memory first, and is waited for.
+        auto& added = records_.emplace_back();
+        added.at = at;
+        added.removed = removed;
+        added.text = text;
+        added.size = static_cast<std::uint32_t>(size);
+        added.kept = kept;
+        growth_ += static_cast<std::int64_t>(size) - removed;
+    }
+
+    std::vector<record> records_;
+    std::string text_;
+    std::int64_t growth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP

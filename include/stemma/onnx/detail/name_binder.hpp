@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
+#define STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
+
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Binds the names that nodes of an onnx_model read to the values that carry them.
+class name_binder : public onnx_model {
+    [[nodiscard]] auto same_name(std::string_view name) const {
+        return [this, name](id value) { return value_name(value) == name; };
+    }
+
+    [[nodiscard]] auto same_name_in(id g, std::string_view name) const {
+        return [this, g, name](id value) {
+            return value_graphs_[value] == g && value_name(value) == name;
+        };
+    }
+
+protected:
+    /// So many names further on, the place of a name in its table is asked for.
+    static constexpr std::size_t batch = 32;
+
+    /// Returns: what this class knows a name by; to be computed while its bytes are near.
+    [[nodiscard]] std::uint64_t hash_of(text_ref name) const noexcept {
+        return hash_bytes(text(name));
+    }
+
+    /// Makes room for the names of so many values of the main graph.
+    void expect_names(std::size_t count) { main_names_.reserve(count); }
+
+    /// Asks the processor to load the place of a name that is about to be looked up.
+    void prefetch_name(std::uint64_t hash) const noexcept { main_names_.prefetch(hash); }
+
+    /// A node of graph `g` reads a name: becomes `inputs_[input]`.
+    void meet_input(id input, text_ref name, id g) { enqueue(name, input, g, false); }
+
+    /// A node of graph `g` makes a value of a name.
+    void meet_result(id value, text_ref name, id g) { enqueue(name, value, g, true); }
+
+    /// Binds what was met and still waits.
+    void settle() {
+        // Exporters write values before their readers, so that an input of the main graph finds its
+        // value at once. In a body the value may still follow that hides one of an outer graph.
+        for (const auto& met : std::span(met_).first(met_count_)) {
+            if (met.defines) {
+                define_result(met.graph, met.name, met.what, met.hash);
+                continue;
+            }
+            const auto found =
+                met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
+            if (found != no_id) {
+                inputs_[met.what] = found;
+            } else {
+                later_.push_back(met);
+            }
+        }
+        met_count_ = 0;
+    }
+
+    /// Adds a value that no node makes.
+    id add_value(id g, text_ref name, value_kind kind) {
+        value_names_.push_back(name);
+        value_graphs_.push_back(g);
+        value_kinds_.push_back(kind);
+        return static_cast<id>(value_names_.size() - 1);
+    }
+
+    /// Gives a value of graph `g` its name, if no other has it.
+    /// Returns: the value that has the name now.
+    [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
+        // Names of the main graph have a table of their own, so that most of a model needs one
+        // look-up; those of bodies and functions share one, keyed by graph and name.
+        const auto name = text(ref);
+        return g == 0 ? main_names_.insert(hash, value, same_name(name))
+                      : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
+    }
+
+    /// Returns: the value that a name means inside graph `g`, or `no_id`.
+    [[nodiscard]] id find_visible(id g, text_ref ref, std::uint64_t hash) const {
+        const auto name = text(ref);
+        while (g != 0) {
+            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
+            if (found != no_id || graphs_[g].kind == graph_kind::function) {
+                return found;
+            }
+            g = graph_of(graphs_[g].owner);
+        }
+        return main_names_.find(hash, same_name(name));
+    }
+
+    /// Returns: as `find_visible`; a new value where that finds none, `no_id` for the name "".
+    [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
+        if (name.size == 0) {
+            return no_id;
+        }
+        if (const auto found = find_visible(g, name, hash); found != no_id) {
+            return found;
+        }
+        while (graphs_[g].kind == graph_kind::body) {
+            g = graph_of(graphs_[g].owner);
+        }
+        const auto value = add_value(g, name, value_kind::undefined);
+        static_cast<void>(define(g, name, value, hash));
+        return value;
+    }
+
+    /// Takes over the inputs of nodes that another binder met behind all that this one met. Graphs
+    /// besides the main one have been numbered from 1 on there, and from `graphs` + 1 on here;
+    /// values from 0 on there, and from `values` on here. Nothing of them stays in `part`.
+    void append_inputs(name_binder& part, id values, id graphs) {
+        const auto first = static_cast<id>(inputs_.size());
+        inputs_.reserve(inputs_.size() + part.inputs_.size());
+        for (const auto value : std::exchange(part.inputs_, {})) {
+            inputs_.push_back(value == no_id ? no_id : value + values);
+        }
+        later_.reserve(later_.size() + part.later_.size());
+        for (auto met : std::exchange(part.later_, {})) {
+            met.what += first;
+            met.graph += met.graph == 0 ? 0 : graphs;
+            later_.push_back(met);
+        }
+    }
+
+    /// Takes over the names of the last values, which another binder defined. No value stays in
+    /// `part`. Requires: those values were added.
+    void append_names(name_binder& part) {
+        const auto first = static_cast<id>(value_names_.size() - part.value_names_.size());
+        main_names_.insert_all(
+            part.main_names_, first,
+            [&](id known, id added) { return value_name(known) == value_name(added); },
+            [&](id known, id added) {
+                redefined_.push_back(added);
+                replaced_.emplace_back(added, known);
+            });
+        for (const auto value : part.redefined_) {
+            if (part.value_graphs_[value] == 0) {
+                redefined_.push_back(first + value);
+            }
+        }
+        // Those of bodies are told apart by the numbers of their graphs, which are others now.
+        for (auto value = first; value < value_names_.size(); ++value) {
+            if (value_graphs_[value] != 0 && value_names_[value].size > 0) {
+                define_result(value_graphs_[value], value_names_[value], value,
+                              hash_of(value_names_[value]));
+            }
+        }
+        std::sort(redefined_.begin(), redefined_.end());
+        part.main_names_ = {};
+        part.value_names_ = {};
+        part.value_graphs_ = {};
+    }
+
+    /// Binds the inputs whose names were unknown when they were met, by so many threads, after all
+    /// values have been defined.
+    void bind_later_inputs(std::size_t threads) {
+        bind_again();
+        for_each_range(later_.size(), threads, [&](std::size_t, std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                if (i + batch < end) {
+                    main_names_.prefetch(later_[i + batch].hash);
+                }
+                const auto& met = later_[i];
+                if (met.graph == 0) {
+                    inputs_[met.what] = main_names_.find(met.hash, same_name(text(met.name)));
+                }
+            }
+        });
+        // What is left is in bodies, or becomes a value of its own.
+        for (const auto& met : later_) {
+            if (inputs_[met.what] == no_id) {
+                inputs_[met.what] = look_up(met.graph, met.name, met.hash);
+            }
+        }
+        std::vector<met_name>().swap(later_);
+    }
+
+    /// Frees the tables. No name can be looked up afterwards.
+    void forget_names() {
+        main_names_ = {};
+        nested_names_ = {};
+    }
+
+private:
+    /// A name of an input or result of a node that is to be looked up or defined.
+    struct met_name {
+        std::uint64_t hash = 0;
+        text_ref name;
+        id what = no_id; // value, or index of the input
+        id graph = no_id;
+        bool defines = false;
+    };
+
+    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
+    // then the slots they need have been loaded, all at the same time.
+    void enqueue(text_ref name, id what, id g, bool defines) {
+        const auto hash = hash_of(name);
+        if (g == 0) {
+            main_names_.prefetch(hash);
+        }
+        // Member by member: a whole one is put together in memory first, and is waited for.
+        auto& met = met_[met_count_++];
+        met.hash = hash;
+        met.name = name;
+        met.what = what;
+        met.graph = g;
+        met.defines = defines;
+        if (met_count_ == batch) {
+            settle();
+        }
+    }
+
+    void define_result(id g, text_ref name, id value, std::uint64_t hash) {
+        if (define(g, name, value, hash) != value) {
+            redefined_.push_back(value);
+        }
+    }
+
+    // Of a name that several parts define, the first counts, which the later ones could not know.
+    void bind_again() {
+        if (replaced_.empty()) {
+            return;
+        }
+        std::sort(replaced_.begin(), replaced_.end());
+        for (auto& value : inputs_) {
+            const auto it =
+                std::lower_bound(replaced_.begin(), replaced_.end(), std::pair<id, id>(value, 0));
+            if (it != replaced_.end() && it->first == value) {
+                value = it->second;
+            }
+        }
+    }
+
+    std::array<met_name, batch> met_{};
+    std::size_t met_count_ = 0;
+    std::vector<met_name> later_;
+    std::vector<std::pair<id, id>> replaced_; // values of parts, by the one of their name before
+    flat_index main_names_;
+    flat_index nested_names_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_NAME_BINDER_HPP

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP
+#define STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A small tensor of whole numbers, as shapes and axes are written.
+struct whole_numbers {
+    std::vector<std::int64_t> dims;   ///< as written; negative ones are possible
+    std::int64_t data_type = 0;       ///< number in TensorProto.DataType
+    std::vector<std::int64_t> values; ///< in row-major order; empty unless they are `known`
+    bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
+};
+
+/// Reads a tensor of at most so many whole numbers; of others, type and dims.
+/// Complexity: O(fields + values).
+[[nodiscard]] inline whole_numbers read_whole_numbers(wire_reader fields,
+                                                      std::size_t max_values = 64) {
+    using at = detail::onnx_fields::tensor;
+    whole_numbers tensor;
+    std::string_view raw;
+    std::vector<std::int64_t> typed; // int32_data (5) or int64_data (7)
+    bool elsewhere = false;
+    for (wire_field field; fields.next(field);) {
+        if (field.number == at::dims &&
+            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            detail::read_dims(fields, field, tensor.dims);
+        } else if (field.is(at::data_type, wire_type::varint)) {
+            tensor.data_type = static_cast<std::int64_t>(field.value);
+        } else if (field.is_bytes(at::raw_data)) {
+            raw = fields.text(field);
+        } else if ((field.number == 5 || field.number == 7) && field.size() <= 16 * max_values) {
+            detail::read_dims(fields, field, typed);
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            elsewhere = field.value == 1;
+        }
+    }
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t int64 = 7;
+    constexpr std::int64_t boolean = 9;
+    const std::size_t width = tensor.data_type == int64     ? 8
+                              : tensor.data_type == int32   ? 4
+                              : tensor.data_type == boolean ? 1
+                                                            : 0;
+    std::size_t count = 1;
+    for (auto dim : tensor.dims) {
+        const auto extent = static_cast<std::size_t>(dim); // of a negative one: too large
+        count = count > max_values || extent > max_values ? max_values + 1 : count * extent;
+    }
+    if (width == 0 || count > max_values || elsewhere) {
+        return tensor;
+    }
+    if (raw.size() == count * width) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::int64_t value = 0;
+            if (width == 8) {
+                std::memcpy(&value, raw.data() + i * width, 8);
+            } else if (width == 4) {
+                std::int32_t narrow = 0;
+                std::memcpy(&narrow, raw.data() + i * width, 4);
+                value = narrow;
+            } else {
+                value = static_cast<unsigned char>(raw[i]);
+            }
+            tensor.values.push_back(value);
+        }
+        tensor.known = true;
+    } else if (raw.empty() && typed.size() == count) {
+        tensor.values = std::move(typed);
+        tensor.known = true;
+    }
+    return tensor;
+}
+
+/// Reads attributes of one node by name.
+class node_attributes {
+public:
+    /// Requires: `model` outlives this. Complexity: every look-up passes over the fields of the
+    /// node.
+    node_attributes(const wire_model& model, id node)
+        : fields_(model.reader(model.message(node))) {}
+
+    /// Returns: an attribute of type INT.
+    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
+        std::optional<std::int64_t> found;
+        with(name, [&](const wire_reader&, const wire_field& part) {
+            if (part.is(3, wire_type::varint)) {
+                found = static_cast<std::int64_t>(part.value);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type INTS; nothing when the node has none of the name.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
+        std::optional<std::vector<std::int64_t>> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (!found) {
+                found.emplace();
+            }
+            if (part.number == 8) {
+                detail::read_dims(parts, part, *found);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type FLOAT.
+    [[nodiscard]] std::optional<float> real(std::string_view name) const {
+        std::optional<float> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is(2, wire_type::fixed32)) {
+                const auto bytes = parts.text(part);
+                std::memcpy(&found.emplace(), bytes.data(), sizeof(float));
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type STRING.
+    [[nodiscard]] std::string_view text(std::string_view name) const {
+        std::string_view found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is_bytes(detail::onnx_fields::attribute::s)) {
+                found = parts.text(part);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type TENSOR.
+    [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
+        std::optional<whole_numbers> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is_bytes(detail::onnx_fields::attribute::t)) {
+                found = read_whole_numbers(parts.inner(part));
+            }
+        });
+        return found;
+    }
+
+    /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
+    template <class Function>
+    void for_each(Function f) const {
+        auto fields = fields_;
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
+                continue;
+            }
+            std::string_view name;
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(detail::onnx_fields::attribute::name)) {
+                    name = parts.text(part);
+                }
+            }
+            f(name, fields.inner(field));
+        }
+    }
+
+    /// Whether some attribute takes its value from the function the node is in.
+    /// Complexity: O(fields).
+    [[nodiscard]] bool has_reference() const {
+        bool found = false;
+        for_each([&](std::string_view, wire_reader attribute) {
+            for (wire_field part; attribute.next(part);) {
+                found = found || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
+                                  part.size() > 0);
+            }
+        });
+        return found;
+    }
+
+private:
+    template <class Function>
+    void with(std::string_view wanted, Function f) const {
+        for_each([&](std::string_view name, wire_reader attribute) {
+            if (name == wanted) {
+                for (wire_field part; attribute.next(part);) {
+                    f(attribute, part);
+                }
+            }
+        });
+    }
+
+    wire_reader fields_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP
+#define STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP
+
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace stemma {
+
+/// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
+/// is "". Complexity: O(fields).
+[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
+    using at = detail::onnx_fields::opset;
+    opset_import import;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::domain)) {
+            import.domain = plain_domain(fields.text(field));
+        } else if (field.is(at::version, wire_type::varint)) {
+            import.version = static_cast<std::int64_t>(field.value);
+        }
+    }
+    return import;
+}
+
+/// Returns: the content of the OperatorSetIdProto of an import.
+[[nodiscard]] inline std::string opset_import_text(const opset_import& import) {
+    using at = detail::onnx_fields::opset;
+    std::string text;
+    detail::append_field(at::domain, import.domain, text);
+    detail::append_number(at::version, import.version, text);
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP

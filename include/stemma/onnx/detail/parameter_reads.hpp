@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP
+#define STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP
+
+#include <stemma/core/detail/ranked_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The parameters that nodes read. Many ask all nodes for them, and most nodes read none.
+class parameter_reads {
+public:
+    parameter_reads() = default;
+
+    /// `append(node, reads)` adds what a node reads, and returns how many that are.
+    /// Requires: several threads may call it at once, if so many are given.
+    /// Complexity: O(nodes + what they read).
+    template <class Append>
+    parameter_reads(std::size_t nodes, thread_limit threads, Append append) : readers_(nodes) {
+        struct part {
+            std::vector<id> count; // by node that reads some
+            std::vector<id> reads;
+        };
+        constexpr auto word = ranked_ids::word_size;
+        const auto count = threads.parts_of_operators(nodes);
+        std::vector<part> parts(count);
+        for_each_range((nodes + word - 1) / word, count,
+                       [&](std::size_t i, std::size_t first, std::size_t last) {
+                           const auto end = std::min(last * word, nodes);
+                           part found;
+                           for (auto node = static_cast<id>(first * word); node < end; ++node) {
+                               if (const id read = append(node, found.reads); read > 0) {
+                                   readers_.insert(node);
+                                   found.count.push_back(read);
+                               }
+                           }
+                           parts[i] = std::move(found);
+                       });
+        first_.reserve(readers_.count() + std::size_t{1});
+        for (const auto& found : parts) {
+            for (const auto read : found.count) {
+                first_.push_back(first_.back() + read);
+            }
+        }
+        reads_ = std::move(parts[0].reads);
+        reads_.reserve(first_.back());
+        for (std::size_t i = 1; i < count; ++i) {
+            reads_.insert(reads_.end(), parts[i].reads.begin(), parts[i].reads.end());
+        }
+    }
+
+    /// Returns: the parameters that a node reads, in the order of its inputs. Complexity: O(1).
+    [[nodiscard]] std::span<const id> of(id node) const noexcept {
+        if (!readers_.contains(node)) {
+            return {};
+        }
+        const auto reader = readers_.rank(node);
+        return {reads_.data() + first_[reader], reads_.data() + first_[reader + 1]};
+    }
+
+private:
+    ranked_ids readers_;       // nodes
+    std::vector<id> first_{0}; // by rank of the reader, and one more
+    std::vector<id> reads_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_SPLICES_HPP
+#define STEMMA_ONNX_DETAIL_SPLICES_HPP
+
+#include <stemma/io/file.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace stemma {
+
+/// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
+/// of the file, `write(text)` others.
+template <class Sink>
+concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t size,
+                               std::string_view text) {
+    sink.copy(from, size);
+    sink.write(text);
+};
+
+/// A `splice_sink` that writes to an output file; long untouched ranges go from file to file.
+class file_splice {
+public:
+    /// Requires: both outlive it.
+    file_splice(const mapped_file& from, output_file& to) : from_(&from), to_(&to) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) { to_->copy(*from_, from, size); }
+    void write(std::string_view text) { to_->write(text); }
+
+private:
+    const mapped_file* from_;
+    output_file* to_;
+};
+
+/// A `splice_sink` that writes from a position in an output file on.
+class range_splice {
+public:
+    /// Requires: both outlive it; `to` takes ranges.
+    range_splice(const mapped_file& from, const output_file& to, std::uint64_t position)
+        : from_(&from), to_(to, position) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
+    void write(std::string_view text) { to_.write(text); }
+
+    /// Goes on at another position, once all before is handed over.
+    void move_to(std::uint64_t position) { to_.move_to(position); }
+
+    /// Hands over what is still held back; nothing is complete before.
+    void finish() { to_.finish(); }
+
+private:
+    const mapped_file* from_;
+    output_range to_;
+};
+
+/// A `splice_sink` that writes to a string.
+class string_splice {
+public:
+    /// `buffer` is a string whose memory it takes over.
+    /// Requires: the bytes of `from` outlive it.
+    explicit string_splice(std::string_view from, std::string buffer = {})
+        : text(std::move(buffer)), from_(from) {
+        text.clear();
+    }
+
+    void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
+    void write(std::string_view more) { text.append(more); }
+
+    std::string text; ///< what was written so far
+
+private:
+    std::string_view from_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_SPLICES_HPP

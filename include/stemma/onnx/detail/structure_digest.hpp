@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP
+#define STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Computes numbers that change with the operators of some nodes or their wiring, not with names,
+/// weights, attributes or metadata. The same everywhere, so they may be stored.
+///
+/// Values and graphs are numbered as they first appear, so a part that was cut out has the digest
+/// that its nodes have in the whole.
+class structure_digester {
+public:
+    /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
+    explicit structure_digester(const onnx_model& model)
+        : model_(model), values_(model.value_count()), graphs_(model.graph_count()) {
+        // Each text with an end, and not by hash_bytes, which depends on the order of bytes in a
+        // word.
+        constexpr std::string_view end = "\xff";
+        for (id op = 0; op < model.operator_count(); ++op) {
+            const auto domain = fnv1a(end, fnv1a(model.operator_domain(op)));
+            operators_.push_back(fnv1a(end, fnv1a(model.operator_type(op), domain)));
+        }
+        for (id g = 1; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind == graph_kind::body) {
+                bodies_.emplace_back(model.graph(g).owner, g);
+            }
+        }
+        std::sort(bodies_.begin(), bodies_.end());
+    }
+
+    /// Complexity: O(nodes + inputs) expected.
+    [[nodiscard]] std::uint64_t operator()(std::span<const id> nodes) {
+        std::uint64_t digest = nodes.size();
+        for (auto node : nodes) {
+            digest = hash_mix(digest ^ operators_[model_.operator_id(node)],
+                              graphs_.number(model_.graph_of(node)));
+            for (auto value : model_.inputs(node)) {
+                digest = hash_mix(digest, of_value(value));
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                digest = hash_mix(digest, of_value(model_.first_output(node) + i));
+            }
+        }
+        // What a body gives its owner is wiring, too.
+        for (auto node : nodes) {
+            for (auto body =
+                     std::lower_bound(bodies_.begin(), bodies_.end(), std::pair(node, id{0}));
+                 body != bodies_.end() && body->first == node; ++body) {
+                for (auto value : model_.graph(body->second).outputs) {
+                    digest = hash_mix(digest, of_value(value));
+                }
+            }
+        }
+        values_.forget();
+        graphs_.forget();
+        return digest;
+    }
+
+private:
+    /// Numbers things as they first appear.
+    class numbering {
+    public:
+        explicit numbering(std::size_t count) : next_of_(count) {}
+
+        [[nodiscard]] id number(id what) {
+            if (next_of_[what] <= first_) {
+                next_of_[what] = ++last_;
+            }
+            return next_of_[what] - first_ - 1;
+        }
+
+        /// Begins with 0 again, as if nothing had appeared.
+        void forget() {
+            first_ = last_;
+            if (first_ > no_id / 2) { // there are fewer things than that
+                std::fill(next_of_.begin(), next_of_.end(), 0);
+                first_ = last_ = 0;
+            }
+        }
+
+    private:
+        std::vector<id> next_of_; // behind its number; at most `first_` for what did not appear
+        id first_ = 0;
+        id last_ = 0;
+    };
+
+    [[nodiscard]] id of_value(id value) { return value == no_id ? no_id : values_.number(value); }
+
+    const onnx_model& model_;
+    std::vector<std::uint64_t> operators_;
+    std::vector<std::pair<id, id>> bodies_; // owner, graph
+    numbering values_;
+    numbering graphs_;
+};
+
+/// Returns: the digest of all nodes of a model.
+[[nodiscard]] inline std::uint64_t structure_digest(const onnx_model& model) {
+    std::vector<id> nodes(model.node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return structure_digester(model)(nodes);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP

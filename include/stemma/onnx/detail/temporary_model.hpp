@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP
+#define STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP
+
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace stemma::detail {
+
+/// A changed copy of a model that goes away with this object: a file beside an output, or bytes in
+/// memory.
+class temporary_model {
+public:
+    /// `write(splice)` writes the copy; it is called `output` and `suffix`, or stays in memory
+    /// where `output` is "". Errors name it `name`.
+    template <class Write>
+    temporary_model(const mapped_file& source, const std::string& name, const std::string& output,
+                    std::string_view suffix, Write write) {
+        if (output.empty()) {
+            string_splice made(source.bytes());
+            write(made);
+            file_.emplace(mapped_file::holding(std::move(made.text), name));
+        } else {
+            path_ = output;
+            path_.append(suffix);
+            while (std::filesystem::exists(path_)) {
+                path_.push_back('~');
+            }
+            output_file copy(path_);
+            file_splice splice(source, copy);
+            write(splice);
+            copy.commit(false);
+            file_.emplace(path_);
+        }
+        model_.emplace(file_->bytes(), name);
+    }
+
+    ~temporary_model() {
+        if (!path_.empty()) {
+            model_.reset();
+            file_.reset();
+            std::error_code ignored;
+            std::filesystem::remove(path_, ignored);
+        }
+    }
+
+    temporary_model(const temporary_model&) = delete;
+    temporary_model& operator=(const temporary_model&) = delete;
+
+    [[nodiscard]] const mapped_file& file() const noexcept { return *file_; }
+    [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
+
+private:
+    std::string path_; // "" in memory
+    std::optional<mapped_file> file_;
+    std::optional<wire_model> model_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
+#define STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
+
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace stemma {
+
+/// The data of an initializer as they would stand in `raw_data`, wherever and however they are
+/// stored.
+struct tensor_content {
+    tensor_header header;  ///< type, shape, and where the data are stored
+    std::string_view data; ///< in a mapped file, or in `own`
+    std::string own;       ///< data that had to be put together
+    bool readable = true;  ///< else external data are not there
+
+    /// Returns: all data. Valid as long as this and the reader are.
+    [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
+};
+
+/// Reads the data of initializers; those in files stay there and are mapped.
+class tensor_content_reader {
+public:
+    /// Requires: `model` outlives the reader.
+    explicit tensor_content_reader(const wire_model& model)
+        : model_(&model), folder_(std::filesystem::absolute(model.file()).parent_path()) {}
+
+    /// Complexity: O(fields), and O(data) where they stand in fields of their type.
+    [[nodiscard]] tensor_content read(const tensor_ref& tensor) {
+        using at = detail::onnx_fields::tensor;
+        tensor_content content;
+        content.header = read_tensor_header(*model_, tensor);
+        if (content.header.external) {
+            read_external(content);
+            return content;
+        }
+        const auto bits = bits_of_type(content.header.data_type);
+        auto fields = model_->reader(tensor.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::raw_data)) {
+                content.data = fields.text(field);
+            } else if (field.number == at::float_data || field.number == at::double_data) {
+                const bool single = field.type == wire_type::fixed32 ||
+                                    field.type == wire_type::fixed64 ||
+                                    field.type == wire_type::bytes;
+                content.own.append(single ? fields.text(field) : std::string_view());
+            } else if (field.number == at::int32_data || field.number == at::int64_data ||
+                       field.number == at::uint64_data) {
+                append_numbers(fields, field, std::max(1U, bits / 8), content.own);
+            } else if (field.is_bytes(at::string_data)) {
+                const auto text = fields.text(field);
+                content.own.append(std::to_string(text.size())).append(":").append(text);
+            }
+        }
+        return content;
+    }
+
+private:
+    static void append_numbers(const wire_reader& around, const wire_field& field, unsigned width,
+                               std::string& out) {
+        std::vector<std::int64_t> numbers;
+        if (field.type == wire_type::varint || field.type == wire_type::bytes) {
+            detail::read_dims(around, field, numbers);
+        }
+        for (auto number : numbers) {
+            auto rest = static_cast<std::uint64_t>(number);
+            for (unsigned i = 0; i < width; ++i, rest >>= 8U) {
+                out.push_back(static_cast<char>(rest & 0xffU));
+            }
+        }
+    }
+
+    void read_external(tensor_content& content) {
+        const auto& header = content.header;
+        const auto* file = open(std::string(header.location));
+        const auto size = file == nullptr ? 0 : file->bytes().size();
+        const auto length = header.length > 0 ? header.length : data_size(header).value_or(0);
+        if (file == nullptr || header.offset > size || length > size - header.offset) {
+            content.readable = false;
+            return;
+        }
+        content.data = file->bytes().substr(header.offset, length);
+    }
+
+    /// Returns: a file, mapped; null when it is not there or outside of the model's folder.
+    [[nodiscard]] const mapped_file* open(const std::string& location) {
+        const auto [known, is_new] = files_.try_emplace(location);
+        if (is_new && is_inside_folder(location)) {
+            const auto path = folder_ / location;
+            std::error_code failed;
+            if (std::filesystem::is_regular_file(path, failed)) {
+                known->second = std::make_unique<mapped_file>(path.string());
+            }
+        }
+        return known->second.get();
+    }
+
+    const wire_model* model_;
+    std::filesystem::path folder_;
+    std::map<std::string, std::unique_ptr<mapped_file>> files_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP
+#define STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP
+
+#include <stemma/onnx/tensor_header.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace stemma {
+
+/// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
+[[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
+    constexpr std::array<unsigned, 27> bits{0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                            64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
+    return data_type > 0 && data_type < 27 ? bits[static_cast<std::size_t>(data_type)] : 0;
+}
+
+/// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
+/// packed; nothing where that is not known or does not fit 64 bits.
+/// Complexity: O(rank).
+[[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
+    const std::uint64_t bits = bits_of_type(header.data_type);
+    std::uint64_t elements = 1;
+    for (auto dim : header.dims) {
+        if (dim < 0 ||
+            __builtin_mul_overflow(elements, static_cast<std::uint64_t>(dim), &elements)) {
+            return std::nullopt;
+        }
+    }
+    if (bits == 0 || elements > ~std::uint64_t{0} / bits - 1) {
+        return std::nullopt;
+    }
+    return (elements * bits + 7) / 8;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP

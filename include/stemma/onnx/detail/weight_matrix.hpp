@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
+#define STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
+
+#include <stemma/config.hpp>
+
+#include <cstdint>
+
+namespace stemma::detail {
+
+/// Whether a tensor can only be a weight: it is a matrix or extends in two directions or more, and
+/// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
+template <class Extents>
+[[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
+                                              const Extents& dims) noexcept {
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t boolean = 9; // int64 and string between them
+    int rank = 0;
+    int wide = 0;
+    for (const auto dim : dims) {
+        ++rank;
+        wide += dim > 1 ? 1 : 0;
+    }
+    return (wide > 1 || (wide == 1 && rank == 2)) && (data_type < int32 || data_type > boolean);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP

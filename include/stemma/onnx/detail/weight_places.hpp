@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
+#define STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Where a weight belongs.
+struct weight_place {
+    id module = 0;           ///< that its name speaks of, else where its readers meet
+    std::vector<id> readers; ///< the deepest modules of nodes that read it, ascending
+};
+
+namespace detail {
+
+/// Returns: by value the weight that it is, also through nodes that only pass it on, which
+/// `passes_on` notes.
+[[nodiscard]] inline std::vector<id> weight_of_values(const wire_model& model,
+                                                      std::span<const stored_weight> weights,
+                                                      std::vector<bool>& passes_on) {
+    std::vector<id> weight(model.value_count(), no_id);
+    for (id w = 0; w < weights.size(); ++w) {
+        weight[weights[w].value] = w;
+    }
+    passes_on.assign(model.node_count(), false);
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
+            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
+            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
+            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
+            passes_on[node] = true;
+        }
+    }
+    return weight;
+}
+
+} // namespace detail
+
+/// Returns: by place in `weights` the modules of each; the root where nothing is known.
+/// Complexity: O(nodes + reads * log reads + length of names).
+[[nodiscard]] inline std::vector<weight_place>
+place_weights(const wire_model& model, const module_tree& modules, const tagging& found,
+              std::span<const stored_weight> weights) {
+    std::vector<bool> passes_on;
+    const auto weight = detail::weight_of_values(model, weights, passes_on);
+    std::vector<weight_place> places(weights.size());
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && weight[value] != no_id && !passes_on[node]) {
+                places[weight[value]].readers.push_back(found.attributions[node].module);
+            }
+        }
+    }
+    const module_lookup<module_tree> lookup(modules);
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        auto& readers = places[w].readers;
+        std::sort(readers.begin(), readers.end());
+        readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+        const auto path = owner_path(model.value_name(weights[w].value));
+        const auto owner = path.empty() ? no_id : find_module(lookup, path);
+        if (owner != no_id) {
+            places[w].module = owner;
+        } else if (!readers.empty()) {
+            // They are ascending, so all meet where the first and the last one do.
+            places[w].module = modules.index().lca(readers.front(), readers.back());
+        }
+    }
+    return places;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_EXTERNAL_DATA_HPP
+#define STEMMA_ONNX_EXTERNAL_DATA_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace stemma {
+
+/// Whether an external-data location stays inside of the model's folder.
+[[nodiscard]] inline bool is_inside_folder(std::string_view location) {
+    const std::filesystem::path path(location);
+    return !location.empty() && !path.is_absolute() &&
+           std::ranges::find(path, "..") == path.end() && location.find('\0') == location.npos;
+}
+
+/// Returns: the files that hold external data of initializers, as the model names them, sorted.
+/// Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
+    std::vector<std::string> files;
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        if (header.external) {
+            files.emplace_back(header.location);
+        }
+    }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return files;
+}
+
+/// Returns: the files with external data that a model would look for in vain at `output`, as they
+///   stay beside the model, which is in another folder. Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string> files_left_behind(const wire_model& model,
+                                                                const std::string& output) {
+    const auto folder = [](const std::string& path) {
+        return std::filesystem::absolute(path).parent_path().lexically_normal();
+    };
+    return folder(output) == folder(model.file()) ? std::vector<std::string>()
+                                                  : external_files(model);
+}
+
+/// Puts the files with a model's external data beside `output`, when that is in another folder.
+///
+/// A file that is there already is left alone when it is the same one, and refused otherwise unless
+/// it may be replaced.
+/// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
+///   missing file, `cannot_write`.
+/// Complexity: O(initializers + bytes of the files).
+inline void place_external_data(const wire_model& model, const std::string& output,
+                                data_placement placement, bool replace = false) {
+    namespace fs = std::filesystem;
+    if (placement == data_placement::keep) {
+        return;
+    }
+    const auto from_folder = fs::absolute(model.file()).parent_path();
+    const auto to_folder = fs::absolute(output).parent_path();
+    for (const auto& location : external_files(model)) {
+        if (!is_inside_folder(location)) {
+            STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
+                               "'" + location + "' is outside of the model's folder"));
+        }
+        const auto from = from_folder / location;
+        const auto to = to_folder / location;
+        std::error_code failed;
+        if (!fs::is_regular_file(from, failed)) {
+            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is no file"));
+        }
+        if (fs::equivalent(from, to, failed)) {
+            continue;
+        }
+        fs::create_directories(to.parent_path(), failed);
+        failed.clear();
+        // What is replaced may be mapped, or linked elsewhere: a new file takes its name.
+        const bool replaces = replace && fs::is_regular_file(to);
+        const auto made = replaces ? fs::path(to.string() + ".stemma-new") : to;
+        if (replaces) {
+            fs::remove(made, failed);
+        }
+        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
+                                          : static_cast<void>(fs::copy_file(from, made, failed));
+        if (!failed && replaces) {
+            fs::rename(made, to, failed);
+        }
+        if (failed) {
+            STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_EXTERNAL_DATA_HPP

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_FIND_WEIGHTS_HPP
+#define STEMMA_ONNX_FIND_WEIGHTS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/input_roles.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What a tensor in the file is to the model.
+enum class weight_kind : std::uint8_t {
+    parameter,  ///< what training learns: kernels, matrices, biases, tables that are looked up
+    buffer,     ///< what it does not: running statistics, masks, first states, tables of positions
+    scale,      ///< of quantized values
+    zero_point, ///< of quantized values
+};
+
+/// Returns: `parameter`, `buffer`, `scale` or `zero_point`.
+[[nodiscard]] constexpr std::string_view to_string(weight_kind kind) noexcept {
+    constexpr std::array<std::string_view, 4> names{"parameter", "buffer", "scale", "zero_point"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// A tensor of the file that is a weight, or belongs to one.
+struct stored_weight {
+    id value = no_id;                          ///< an initializer, or what a Constant gives
+    weight_kind kind = weight_kind::parameter; ///< what it is to the model
+    std::int64_t data_type = 0; ///< of its elements: a number in TensorProto.DataType
+    std::uint64_t elements = 0; ///< each of several that are packed into one counts
+    std::uint64_t bytes = 0;    ///< of its data
+};
+
+namespace detail {
+
+/// What all readers of each value take it for, also behind operators and calls that pass it on.
+class value_roles {
+public:
+    /// Requires: `model` and `table` outlive this.
+    /// Complexity: O(nodes + reads).
+    value_roles(const wire_model& model, const input_roles& table)
+        : model_(model), taken_(model.value_count(), 0), packer_(model.value_count(), no_id) {
+        for (id op = 0; op < model.operator_count(); ++op) {
+            rows_.push_back(model.operator_callee(op) != no_id
+                                ? nullptr
+                                : table.find(model.operator_domain(op), model.operator_type(op)));
+        }
+        find_constants();
+        list_calls();
+        for (id node = 0; node < model.node_count(); ++node) {
+            read(node);
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    taken_[value] |= used;
+                }
+            }
+        }
+        while (!open_.empty()) {
+            const auto value = open_.back();
+            open_.pop_back();
+            pass_on(value);
+        }
+    }
+
+    /// Whether some reader of a value takes it for that. Complexity: O(1).
+    [[nodiscard]] bool taken_for(id value, input_role role) const noexcept {
+        return (taken_[value] & bit(role)) != 0;
+    }
+
+    /// Whether anything reads a value, or gives it away. Complexity: O(1).
+    [[nodiscard]] bool is_used(id value) const noexcept { return (taken_[value] & used) != 0; }
+
+    /// Whether an operator reads a value that is neither of the standard nor listed.
+    [[nodiscard]] bool read_by_unknown(id value) const noexcept {
+        return (taken_[value] & unknown) != 0;
+    }
+
+    /// Returns: how many bits each of the elements has that a value is packed of, as its first
+    /// reader says that has packed ones; 0 where none has. Complexity: O(fields of the node).
+    [[nodiscard]] unsigned packed_bits(id value) const {
+        if (packer_[value] == no_id) {
+            return 0;
+        }
+        const auto& row = *row_of(packer_[value]);
+        const auto bits = node_attributes(model_, packer_[value]).whole(row.bits_attribute);
+        return bits && *bits > 0 && *bits <= 64 ? static_cast<unsigned>(*bits) : row.bits;
+    }
+
+private:
+    using roles = std::uint16_t;
+    static constexpr roles used = 1U << 14U;
+    static constexpr roles unknown = 1U << 15U;
+
+    [[nodiscard]] static constexpr roles bit(input_role role) noexcept {
+        return static_cast<roles>(1U << static_cast<unsigned>(role));
+    }
+
+    [[nodiscard]] const operator_roles* row_of(id node) const {
+        return rows_[model_.operator_id(node)];
+    }
+
+    [[nodiscard]] static bool moves(input_role role) noexcept {
+        return role == input_role::moved || role == input_role::dequantized;
+    }
+
+    /// Calls `f(value)` for what a node moves into its results.
+    template <class Function>
+    void for_each_moved(id node, Function f) const {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        for (std::size_t slot = 0; row != nullptr && slot < inputs.size(); ++slot) {
+            if (inputs[slot] != no_id && moves(row->input(slot))) {
+                f(inputs[slot], row->input(slot));
+            }
+        }
+    }
+
+    /// Finds the nodes that move nothing but constants: what reads their results says what those
+    /// are. Of what comes into a function that is not known; it may be one where it is alone.
+    void find_constants() {
+        constant_.assign(model_.value_count(), 0);
+        for (id value = 0; value < model_.value_count(); ++value) {
+            const bool formal =
+                model_.kind(value) == value_kind::formal &&
+                model_.graph(model_.graph_of_value(value)).kind == graph_kind::function;
+            constant_[value] = model_.is_initializer(value) ? 2 : formal ? 1 : 0;
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            std::uint8_t least = 2;
+            std::size_t count = 0;
+            for_each_moved(node, [&](id value, input_role) {
+                least = std::min(least, constant_[value]);
+                ++count;
+            });
+            const bool constant = model_.op_type(node) == "Constant" && model_.domain(node).empty();
+            const bool keeps = count > 0 && (least == 2 || (least == 1 && count == 1));
+            for (id i = 0; (constant || keeps) && i < model_.output_count(node); ++i) {
+                constant_[model_.first_output(node) + i] = constant ? 2 : least;
+            }
+        }
+    }
+
+    /// By formal input of a function what its calls give.
+    void list_calls() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (const auto f = model_.callee(node); f != no_id) {
+                const auto& formals = model_.graph(model_.functions()[f].graph).inputs;
+                const auto inputs = model_.inputs(node);
+                for (std::size_t i = 0; i < std::min(formals.size(), inputs.size()); ++i) {
+                    if (formals[i] != no_id && inputs[i] != no_id) {
+                        given_.emplace_back(formals[i], inputs[i]);
+                    }
+                }
+            }
+        }
+        std::sort(given_.begin(), given_.end());
+    }
+
+    void take(id value, roles more, id packer) {
+        const bool packs = packer != no_id && packer_[value] == no_id;
+        if (packs) {
+            packer_[value] = packer;
+        }
+        if (const auto all = static_cast<roles>(taken_[value] | more);
+            packs || all != taken_[value]) {
+            taken_[value] = all;
+            open_.push_back(value);
+        }
+    }
+
+    void read(id node) {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        bool scales = false;
+        for (auto value : inputs) {
+            if (value != no_id) {
+                taken_[value] |= used;
+                scales = scales || is_made_scale(value);
+            }
+        }
+        if (row == nullptr && model_.callee(node) != no_id) {
+            return; // the body says it
+        }
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            const auto value = inputs[slot];
+            auto role = row == nullptr ? input_role::operand : row->input(slot);
+            if (value == no_id || role == input_role::moved) {
+                continue;
+            }
+            if (role == input_role::factor && scales) {
+                role = input_role::scale;
+            }
+            const bool packs = row != nullptr && row->bits != 0 &&
+                               (role == input_role::weight || role == input_role::zero_point);
+            const bool odd = row == nullptr && !model_.domain(node).empty();
+            take(value, static_cast<roles>(bit(role) | (odd ? unknown : 0U)), packs ? node : no_id);
+        }
+    }
+
+    [[nodiscard]] bool is_made_scale(id value) const {
+        const auto producer = model_.producer(value);
+        const auto* row = producer == no_id ? nullptr : row_of(producer);
+        return row != nullptr &&
+               row->output(value - model_.first_output(producer)) == input_role::scale;
+    }
+
+    /// What a value is taken for, those are taken for that it is made of.
+    void pass_on(id value) {
+        if (const auto producer = model_.producer(value);
+            producer != no_id && constant_[value] != 0) {
+            for_each_moved(producer,
+                           [&](id from, input_role) { take(from, taken_[value], packer_[value]); });
+        }
+        for (auto call = std::lower_bound(given_.begin(), given_.end(), std::pair(value, id{0}));
+             call != given_.end() && call->first == value; ++call) {
+            take(call->second, taken_[value], packer_[value]);
+        }
+    }
+
+    const wire_model& model_;
+    std::vector<const operator_roles*> rows_; // by number of the operator
+    std::vector<roles> taken_;                // by value
+    std::vector<id> packer_;                  // by value: a node that reads it packed
+    std::vector<std::uint8_t> constant_;      // by value: 2 surely, 1 perhaps
+    std::vector<std::pair<id, id>> given_;    // formal input of a function, value of a call
+    std::vector<id> open_;                    // values of which more is known than was passed on
+};
+
+/// Whether whole numbers of a type are narrow enough to stand for real ones: of 16 bits or less.
+[[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
+    const auto name = data_type_name(data_type);
+    return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
+}
+
+/// Returns: what a tensor is; nothing where it is no weight.
+[[nodiscard]] inline std::optional<weight_kind>
+kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool in_constant) {
+    const auto type = data_type_name(header.data_type);
+    const bool real = is_floating_type(header.data_type);
+    const bool narrow = is_narrow_type(header.data_type);
+    const bool wide = type == "int32" || type == "uint32";
+    if (!roles.is_used(value) || (!real && !narrow && !wide)) {
+        return std::nullopt;
+    }
+    const auto taken_for = [&](input_role role) { return roles.taken_for(value, role); };
+    if (taken_for(input_role::weight)) {
+        return weight_kind::parameter;
+    }
+    if (taken_for(input_role::buffer)) {
+        return weight_kind::buffer;
+    }
+    if (taken_for(input_role::scale)) {
+        return weight_kind::scale;
+    }
+    if (taken_for(input_role::zero_point)) {
+        return weight_kind::zero_point;
+    }
+    if (taken_for(input_role::index)) {
+        return std::nullopt;
+    }
+    const bool alone = in_constant && header.elements() == 1; // a number of the computation
+    const bool packed = narrow && bits_of_type(header.data_type) < 8;
+    const bool foreign = narrow && header.dims.size() > 1 && roles.read_by_unknown(value);
+    return !alone && (real || packed || foreign || taken_for(input_role::dequantized))
+               ? std::optional(weight_kind::parameter)
+               : std::nullopt;
+}
+
+/// Calls `f(tensor)` with a reader of the tensor that a Constant gives, if it gives one.
+template <class Function>
+void with_constant_tensor(const wire_model& model, id node, Function f) {
+    node_attributes(model, node).for_each([&](std::string_view name, wire_reader attribute) {
+        for (wire_field part; name == "value" && attribute.next(part);) {
+            if (part.is_bytes(onnx_fields::attribute::t)) {
+                f(attribute.inner(part));
+            }
+        }
+    });
+}
+
+} // namespace detail
+
+/// Finds the weights of a model: parameters, and what else is stored beside them. What a parameter
+/// is, docs/formats.md says; nothing else in stemma decides it.
+///
+/// Each tensor counts once, however many nodes read it; one that nothing reads is none. In the
+/// order of the file: initializers, then Constants. Complexity: O(nodes + reads + fields of
+/// tensors).
+[[nodiscard]] inline std::vector<stored_weight> find_weights(const wire_model& model,
+                                                             const input_roles& table = {}) {
+    const detail::value_roles roles(model, table);
+    std::vector<stored_weight> weights;
+    const auto add = [&](id value, const tensor_header& header, bool in_constant) {
+        const auto kind = detail::kind_of_weight(roles, value, header, in_constant);
+        if (!kind) {
+            return;
+        }
+        stored_weight weight{value, *kind, header.data_type, header.elements(),
+                             data_size(header).value_or(0)};
+        const auto stored = bits_of_type(header.data_type);
+        const auto packed = is_floating_type(header.data_type) ? 0 : roles.packed_bits(value);
+        if (packed != 0 && packed < stored) {
+            weight.elements *= stored / packed;
+        }
+        weights.push_back(weight);
+    };
+    for (const auto& tensor : model.tensors()) {
+        if (tensor.value != no_id) {
+            add(tensor.value, read_tensor_header(model, tensor), false);
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Constant" && model.domain(node).empty() &&
+            model.output_count(node) == 1) {
+            detail::with_constant_tensor(model, node, [&](wire_reader fields) {
+                add(model.first_output(node), read_tensor_header(fields), true);
+            });
+        }
+    }
+    return weights;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FIND_WEIGHTS_HPP

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_MODEL_FILE_HPP
+#define STEMMA_ONNX_MODEL_FILE_HPP
+
+#include <stemma/core/parallel.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <utility>
+
+namespace stemma {
+
+/// A file, and the model in it. Does not move, as the model refers to the bytes.
+class model_file {
+public:
+    /// Throws: `error` for files that cannot be read, or that are damaged.
+    /// Complexity: linear in what is not tensor data.
+    explicit model_file(const std::string& path, thread_limit threads = {})
+        : model_file(map_model(path), threads) {}
+
+    /// The same, of one that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    explicit model_file(mapped_file file, thread_limit threads = {})
+        : file_(std::move(file)), model_(file_.bytes(), file_.path(), threads) {}
+
+    model_file(const model_file&) = delete;
+    model_file& operator=(const model_file&) = delete;
+
+    /// The bytes.
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+
+    /// What they say.
+    [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+
+private:
+    mapped_file file_;
+    wire_model model_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_FILE_HPP

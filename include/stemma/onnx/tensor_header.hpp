@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_TENSOR_HEADER_HPP
+#define STEMMA_ONNX_TENSOR_HEADER_HPP
+
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// What a TensorProto says of its data.
+struct tensor_header {
+    std::vector<std::int64_t> dims; ///< as written; empty for a scalar
+    std::int64_t data_type = 0;     ///< number in TensorProto.DataType
+    bool external = false;          ///< the data are in another file
+    std::string_view location;      ///< of external data: the file, relative to the model's folder
+    std::uint64_t offset = 0;       ///< bytes from the start of that file
+    std::uint64_t length = 0;       ///< bytes; 0 where it is not written: then all that follow
+
+    /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
+    /// Complexity: O(rank).
+    [[nodiscard]] std::uint64_t elements() const noexcept {
+        std::uint64_t product = 1;
+        for (auto dim : dims) {
+            if (dim < 0 ||
+                __builtin_mul_overflow(product, static_cast<std::uint64_t>(dim), &product)) {
+                return 0;
+            }
+        }
+        return product;
+    }
+};
+
+/// Returns: the name of a data type as PyTorch prints it, "" for an unknown number.
+[[nodiscard]] constexpr std::string_view data_type_name(std::int64_t data_type) noexcept {
+    constexpr std::array<std::string_view, 27> names{"",
+                                                     "float32",
+                                                     "uint8",
+                                                     "int8",
+                                                     "uint16",
+                                                     "int16",
+                                                     "int32",
+                                                     "int64",
+                                                     "string",
+                                                     "bool",
+                                                     "float16",
+                                                     "float64",
+                                                     "uint32",
+                                                     "uint64",
+                                                     "complex64",
+                                                     "complex128",
+                                                     "bfloat16",
+                                                     "float8_e4m3fn",
+                                                     "float8_e4m3fnuz",
+                                                     "float8_e5m2",
+                                                     "float8_e5m2fnuz",
+                                                     "uint4",
+                                                     "int4",
+                                                     "float4_e2m1",
+                                                     "float8_e8m0fnu",
+                                                     "uint2",
+                                                     "int2"};
+    return data_type > 0 && data_type < 27 ? names[static_cast<std::size_t>(data_type)] : "";
+}
+
+/// Whether tensors of a type hold weights rather than indices, shapes, flags or text.
+[[nodiscard]] constexpr bool is_floating_type(std::int64_t data_type) noexcept {
+    return data_type_name(data_type).find("float") != std::string_view::npos;
+}
+
+/// Reads dims, type and place of the data of a tensor; the data itself is not touched.
+/// Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_tensor_header(wire_reader fields) {
+    using at = detail::onnx_fields::tensor;
+    tensor_header header;
+    const auto number = [](std::string_view text) {
+        std::uint64_t value = 0;
+        std::from_chars(text.data(), text.data() + text.size(), value);
+        return value;
+    };
+    for (wire_field field; fields.next(field);) {
+        if (field.number == at::dims &&
+            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            detail::read_dims(fields, field, header.dims);
+        } else if (field.is(at::data_type, wire_type::varint)) {
+            header.data_type = static_cast<std::int64_t>(field.value);
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            header.external = field.value == 1;
+        } else if (field.is_bytes(at::external_data)) {
+            const auto [key, value] = wire_model::read_entry(fields, field);
+            if (key == "location") {
+                header.location = value;
+            } else if (key == "offset") {
+                header.offset = number(value);
+            } else if (key == "length") {
+                header.length = number(value);
+            }
+        }
+    }
+    return header;
+}
+
+/// The same of an initializer. For a sparse one: of its values. Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
+                                                      const tensor_ref& tensor) {
+    return read_tensor_header(model.reader(tensor.message));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_TENSOR_HEADER_HPP

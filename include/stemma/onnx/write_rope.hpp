@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WRITE_ROPE_HPP
+#define STEMMA_ONNX_WRITE_ROPE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/byte_rope.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace stemma {
+
+/// How a model is written to a file.
+struct write_options {
+    data_placement data = data_placement::keep; ///< what happens to weights in other files
+    bool replace_data = false; ///< whether those may replace others beside the new model
+    bool sync = true;          ///< whether to wait until the bytes are on the medium
+    thread_limit threads{};    ///< that may write, where several can
+};
+
+namespace detail {
+
+inline void check_rope_size(const byte_rope& rope, const std::string& name) {
+    if (rope.size() >= std::uint64_t{1} << 31U) {
+        STEMMA_THROW(
+            error(error_code::too_large, name, "", "would reach 2 GiB, where protobuf ends"));
+    }
+}
+
+} // namespace detail
+
+/// Returns: the bytes of a model that was made of those of `file`.
+/// Throws: `error` of `error_code::too_large` when they reach 2 GiB. Complexity: O(bytes).
+[[nodiscard]] inline std::string rope_bytes(const byte_rope& rope, const mapped_file& file) {
+    detail::check_rope_size(rope, file.path());
+    string_splice splice(file.bytes());
+    rope.write(splice);
+    return std::move(splice.text);
+}
+
+/// Writes a model that was made of the bytes of `file`, which are those of `model`.
+/// Throws: as above, `error` of `error_code::cannot_write`, and as `place_external_data`.
+/// Complexity: O(bytes).
+inline void write_rope(const byte_rope& rope, const mapped_file& file, const wire_model& model,
+                       const std::string& output, const write_options& options = {}) {
+    detail::check_rope_size(rope, output);
+    output_file written(output);
+    file_splice splice(file, written);
+    rope.write(splice);
+    place_external_data(model, output, options.data, options.replace_data);
+    written.commit(options.sync);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WRITE_ROPE_HPP

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_ATTRIBUTED_MODEL_HPP
+#define STEMMA_OPEN_ATTRIBUTED_MODEL_HPP
+
+#include <stemma/capture/capture_source.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/policies.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/error.hpp>
+#include <stemma/evidence/dialect.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/named_modules.hpp>
+#include <stemma/evidence/rebuild_tree.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/model/detail/open_nodes.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/model/sweeps.hpp>
+#include <stemma/onnx/detail/structure_digest.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/model_file.hpp>
+#include <stemma/onnx/onnx_nodes.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attribution_options.hpp>
+#include <stemma/record/detail/find_recorded.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/read_origins.hpp>
+#include <stemma/record/detail/read_tags.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
+#include <stemma/record/detail/take_over_tags.hpp>
+#include <stemma/record/tag_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// An ONNX file, opened, with everything that is known of where its nodes come from.
+///
+/// Tags that the file carries are used when they still fit it and neither captures nor options say
+/// otherwise. Where the graph was changed since, what they say of the modules is the tree still,
+/// and what is left of them on the nodes is evidence. Does not move, as its parts refer to each
+/// other.
+class attributed_model {
+public:
+    /// Throws: `error` for files that cannot be read, or that are damaged, and of
+    ///   `error_code::refused` for a policy that answers nonsense.
+    attributed_model(const std::string& path, attribution_options options)
+        : attributed_model(std::make_unique<model_file>(path, options.threads),
+                           std::move(options)) {}
+
+    /// As above, of a file that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    attributed_model(mapped_file file, attribution_options options)
+        : attributed_model(std::make_unique<model_file>(std::move(file), options.threads),
+                           std::move(options)) {}
+
+    /// As above, of a model that was opened.
+    attributed_model(std::unique_ptr<const model_file> file, attribution_options options)
+        : file_(std::move(file)), options_(std::move(options)) {
+        attribute();
+    }
+
+    attributed_model(const attributed_model&) = delete;
+    attributed_model& operator=(const attributed_model&) = delete;
+
+    /// The bytes of the file, mapped.
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_->file(); }
+
+    /// Valid as long as this, as is all that follows.
+    [[nodiscard]] const wire_model& model() const noexcept { return file_->model(); }
+
+    /// The nodes with what evidence is read of them.
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
+        STEMMA_ASSERT(ops_.has_value(), "evidence was not forgotten");
+        return *ops_;
+    }
+
+    /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
+    [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
+
+    /// What was found, or what the file carries.
+    [[nodiscard]] const tagging& tags() const noexcept { return found_; }
+
+    /// To add sets of tags to its pool, as editors do.
+    [[nodiscard]] tagging& tags() noexcept { return found_; }
+
+    /// As given; where the record of the file was used, with the choices that it names.
+    [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
+
+    /// Whether the tree was made from the model itself rather than from a capture.
+    [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
+    /// Whether the file says that it was tagged.
+    [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
+
+    /// Whether those tags fit the model still: as many nodes of the same structure.
+    [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+    /// Whether the record of the file was used.
+    [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
+    /// Returns: of how many modules only the file knew the class. Complexity: O(modules).
+    [[nodiscard]] std::size_t lost_classes() const {
+        return record_ && !uses_record_ ? count_lost_classes(record_->modules, modules_) : 0;
+    }
+
+    /// Returns: what a user should know of what the file says of its tags and could not be used.
+    [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
+
+    /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
+    /// nothing may be asked about these any more; model, tags, tree and record stay.
+    void forget_evidence() noexcept {
+        context_.reset();
+        ops_.reset();
+    }
+
+    /// Returns: how paths in the model lead into the tree.
+    [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
+    /// Returns: the scopes in the names of the nodes, and their modules.
+    [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
+    /// Returns: the modules that the scopes stand for.
+    [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
+
+    /// Returns: in which dialect every node is written. Complexity: as `detect_dialects`.
+    [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
+    /// Returns: what could not be read of the evidence.
+    [[nodiscard]] std::vector<finding> findings() {
+        auto all = context().hierarchies().problems;
+        const auto& names = context().scopes().problems;
+        all.insert(all.end(), names.begin(), names.end());
+        const auto parameters = find_unreadable_parameters(*ops_, options_.threads);
+        all.insert(all.end(), parameters.begin(), parameters.end());
+        return all;
+    }
+
+    /// Returns: the modules that own the parameters.
+    [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
+
+    /// Returns: what the parts of a capture besides its modules claim, by source.
+    [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
+    /// Returns: what a user should know of how well those fit the model.
+    [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
+
+    /// Returns: all that the sources claim about a node.
+    [[nodiscard]] std::vector<claim> claims_about(id node) {
+        std::vector<claim> claims;
+        sources().prepare(context()).for_each_claim(
+            node, [&](const claim& made) { claims.push_back(made); });
+        return claims;
+    }
+
+    /// Returns: what local functions say, also of each call apart.
+    /// Complexity: that of `function_calls::prepare`.
+    [[nodiscard]] function_calls::claims<onnx_operators<wire_model>> calls() {
+        return function_calls{}.prepare(context());
+    }
+
+    /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
+    /// options let it count or not; what a capture says only where they do.
+    /// Complexity: O(nodes), after the facts of the source.
+    template <class Function>
+    void for_each_claimed(provenance source, Function f) {
+        const auto prepared =
+            detail::sources_for([&](provenance p) { return p == source; }, claims_, options_)
+                .prepare(context());
+        std::vector<claim> claims;
+        for (id node = 0; node < model().node_count(); ++node) {
+            claims.clear();
+            prepared.for_each_claim(node, [&](const claim& made) {
+                if (made.source == source) {
+                    claims.push_back(made);
+                }
+            });
+            if (!claims.empty()) {
+                f(node, std::span<const claim>(claims));
+            }
+        }
+    }
+
+    /// Returns: what `tag` writes about the whole besides `modules`.
+    /// Complexity: O(claims), and that of `structure_digest` unless the options asked for it.
+    [[nodiscard]] model_record record(const carrier_set& carriers) const {
+        model_record record;
+        record.carriers = carriers;
+        record.nodes = model().node_count();
+        record.digest = digest_ ? *digest_ : structure_digest(model());
+        record.from_model = tree_from_model_;
+        record.carried = !found_.origins.empty();
+        for (const auto& table : claims_) {
+            record.claims.push_back(to_runs(table));
+        }
+        record.options = recorded_options(options_);
+        return record;
+    }
+
+private:
+    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
+
+    /// From the model to its tags, in steps: operators, tree, claims, attribution.
+    void attribute() {
+        record_ = find_readable_record(model(), model_key, &problems_);
+        auto names = make_operators();
+        fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
+        const auto threads = options_.threads;
+        auto independent = start_beside(threads, model().node_count(), [&] {
+            return data_independent(*ops_, sweep_order(ops_->graph()));
+        });
+        auto facts = make_tree(std::move(names), threads.without_one());
+        facts.independent = independent.get();
+        context_.emplace(*ops_, modules_, std::move(facts), threads);
+        if (uses_record_ && !options_.retag) {
+            const auto unknown = adopt_options(options_, *record_);
+            problems_.insert(problems_.end(), unknown.begin(), unknown.end());
+        }
+        options_.resolution.set_min_confidence(detail::min_confidence(options_));
+        find_claims();
+        tag();
+        take_carried();
+        if (uses_record_ && fresh_ && !options_.retag &&
+            !take_over_tags(model(), modules_, found_)) {
+            problems_.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
+        }
+    }
+
+    /// Makes the operators, and the digest where it is needed. Returns: what names tell of modules,
+    /// where the tree may have to be made of them.
+    [[nodiscard]] std::optional<named_modules> make_operators() {
+        onnx_nodes<wire_model> nodes(model(), options_.threads);
+        operator_graph graph;
+        auto rest = start_beside(options_.threads, model().node_count(), [&] {
+            graph = flat_graph(model());
+            if (options_.digest || (record_ && record_->nodes == model().node_count())) {
+                digest_ = structure_digest(model());
+            }
+        });
+        std::optional<named_modules> names;
+        if (options_.captures.empty() && !(record_ && !options_.recompute) && !is_folded()) {
+            names = collect_named_modules(nodes, "", options_.threads.without_one());
+        }
+        rest.get();
+        ops_.emplace(std::move(nodes), std::move(graph));
+        return names;
+    }
+
+    [[nodiscard]] bool is_folded() const {
+        return find_model_metadata(model(), fold_modules_key).has_value();
+    }
+
+    [[nodiscard]] bool may_use_record() const {
+        return record_ && !options_.recompute && (fresh_ || !is_folded());
+    }
+
+    [[nodiscard]] context_type& context() {
+        STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
+        return *context_;
+    }
+
+    /// Finds the tree. Returns: what became known on the way.
+    [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names,
+                                           thread_limit threads) {
+        if (use_capture()) {
+            return {};
+        }
+        uses_record_ = may_use_record(); // also where the captures are of another model
+        if (uses_record_ && !(fresh_ && record_->from_model)) {
+            modules_ = std::move(record_->modules);
+            return {};
+        }
+        if (auto kept = find_readable_record(model(), fold_modules_key, &problems_)) {
+            modules_ = std::move(kept->modules);
+            return {};
+        }
+        // What the exporter called the graph names no module; a record names what it named.
+        const auto root_name =
+            uses_record_ && !options_.retag ? record_->modules.attribute(0) : std::string_view();
+        auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
+                             : rebuild_tree(*ops_, root_name, threads);
+        if (uses_record_ && !has_all_modules(rebuilt.modules, record_->modules)) {
+            modules_ = std::move(record_->modules);
+            return {};
+        }
+        modules_ = std::move(rebuilt.modules);
+        tree_from_model_ = true;
+        return std::move(rebuilt.facts);
+    }
+
+    /// Takes the tree of the capture, if there is one of this model.
+    [[nodiscard]] bool use_capture() {
+        if (options_.captures.empty()) {
+            return false;
+        }
+        capture_ = options_.captures.open();
+        modules_ = capture_->modules();
+        if (auto note = capture_->is_foreign(*ops_, modules_)) {
+            capture_.reset();
+            notes_.push_back(*std::move(note));
+            return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool uses(provenance p) const { return detail::uses(options_, p); }
+
+    /// Asks the parts of the capture, or takes over what was known when the file was tagged.
+    void find_claims() {
+        if (uses_record_ && fresh_) {
+            for (const auto& recorded : record_->claims) {
+                if (uses(recorded.source)) {
+                    claims_.push_back(to_table(recorded));
+                }
+            }
+            return;
+        }
+        const bool has_operations = capture_ && capture_->has_operations();
+        if (uses_record_ || (record_ && capture_ && !has_operations && !options_.recompute)) {
+            find_recorded_claims(uses_record_ ? modules_ : record_->modules);
+        }
+        if (!has_operations) {
+            return;
+        }
+        auto found = capture_->find_claims(
+            model(), *ops_, modules_, context().owners().mapping,
+            [&](provenance p) { return uses(p); },
+            [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
+        claims_ = std::move(found.claims);
+        notes_ = std::move(found.notes);
+        decides_ = found.decides && !claims_.empty();
+        carried_ = std::move(found.carried);
+        capture_.reset();
+    }
+
+    void find_recorded_claims(const module_tree& tree) {
+        if (!uses(provenance::recorded)) {
+            return;
+        }
+        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model(), tree);
+        if (&tree != &modules_) {
+            move_claims(tree, modules_, found);
+        }
+        if (found.sketch_damaged) {
+            problems_.push_back(std::string(sketch_key) + " cannot be read and is ignored");
+        }
+        if (!found.by_module_alone.empty()) {
+            drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()), found);
+        }
+        claims_ = std::move(found.claims);
+    }
+
+    [[nodiscard]] detail::onnx_sources sources() const {
+        return detail::sources_for([&](provenance p) { return uses(p); }, claims_, options_);
+    }
+
+    void tag() {
+        found_ = tag_operators(
+            context(),
+            policies{detail::decided_sources{sources(), decides_ ? &claims_.front() : nullptr,
+                                             detail::min_confidence(options_)},
+                     options_.resolution, options_.selection, options_.naming,
+                     options_.propagation});
+    }
+
+    void take_carried() {
+        detail::take_carried(uses_record_ && fresh_ && record_->carried
+                                 ? detail::read_carried(model(), modules_, found_)
+                                 : std::move(carried_),
+                             found_);
+    }
+
+    std::unique_ptr<const model_file> file_;
+    std::optional<onnx_operators<wire_model>> ops_;
+    attribution_options options_;
+    std::optional<recorded_model> record_;
+    std::optional<std::uint64_t> digest_;
+    bool fresh_ = false;
+    bool uses_record_ = false;
+    bool tree_from_model_ = false;
+    module_tree modules_;
+    std::optional<context_type> context_;
+    std::unique_ptr<opened_capture> capture_; // while what it says is being looked at
+    std::vector<claim_table> claims_;
+    bool decides_ = false; // about the nodes that the first of them claims something of
+    carried_facts carried_;
+    std::vector<std::string> notes_;
+    std::vector<std::string> problems_;
+    tagging found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_ATTRIBUTED_MODEL_HPP

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP
+#define STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP
+
+#include <stemma/capture/capture_source.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/policies.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/evidence/class_tags.hpp>
+#include <stemma/evidence/detail/named_claims.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/evidence_sources.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/evidence/hierarchy_metadata.hpp>
+#include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/tagging/any_policy.hpp>
+#include <stemma/tagging/policy_registry.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Policies by name, for ONNX files.
+using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
+
+/// How a file is to be attributed. Policies that are not chosen are those that the record in the
+/// file names, else the defaults.
+struct attribution_options {
+    capture_source captures{}; ///< what PyTorch knew: `captures({path})` of captures.hpp
+    any_selection<module_tree> selection{};                    ///< which modules get tags
+    any_naming<module_tree> naming{};                          ///< what tags look like
+    any_resolution resolution{};                               ///< which claim is believed
+    any_propagation<onnx_operators<wire_model>> propagation{}; ///< where other nodes belong
+    /// Sources of a program's own, asked behind those of the library.
+    std::vector<any_evidence<onnx_operators<wire_model>, module_tree>> evidence{};
+    /// The sources of the library that are asked; all where nothing is said.
+    std::optional<std::vector<provenance>> sources{};
+    float min_confidence = 0; ///< claims below it are not believed
+    bool recompute = false;   ///< use nothing of what the file carries of tags
+    bool retag = false;       ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;      ///< find what `record` needs while the file is read
+    thread_limit threads{};   ///< that may read; the same is found by any number
+    /// What the names of policies in a record mean, where a program knows more than those of the
+    /// library; outlives the model.
+    const onnx_policy_registry* known = nullptr;
+
+    /// Chooses policies, in any order: one of each role, of evidence as many as are given. Captures
+    /// and a limit of threads may stand among them.
+    template <class... Ps>
+    attribution_options& set(Ps... chosen) {
+        static_assert((is_asked<Ps> && ...),
+                      "attribution_options: tagging asks no policy of such a policy_category");
+        static_assert(((policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
+                      "attribution_options: two arguments have the same policy_category");
+        (set_one(std::move(chosen)), ...);
+        return *this;
+    }
+
+private:
+    template <class P>
+    static constexpr bool is_asked =
+        policy_for<P, selection_category> || policy_for<P, naming_category> ||
+        policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+        policy_for<P, propagation_category> || std::same_as<P, capture_source> ||
+        std::same_as<P, thread_limit>;
+
+    template <class P>
+    void set_one(P chosen) {
+        using operators = onnx_operators<wire_model>;
+        if constexpr (policy_for<P, selection_category>) {
+            static_assert(explain_selection_policy<P, module_tree>());
+            selection = std::move(chosen);
+        } else if constexpr (policy_for<P, naming_category>) {
+            static_assert(explain_naming_policy<P, module_tree>());
+            naming = std::move(chosen);
+        } else if constexpr (policy_for<P, resolution_category>) {
+            static_assert(explain_resolution_policy<P>());
+            resolution = std::move(chosen);
+        } else if constexpr (policy_for<P, propagation_category>) {
+            static_assert(explain_propagation_policy<P, operators>());
+            propagation = std::move(chosen);
+        } else if constexpr (policy_for<P, evidence_category>) {
+            static_assert(explain_evidence_policy<P, operators, module_tree>());
+            evidence.emplace_back(std::move(chosen));
+        } else if constexpr (std::same_as<P, capture_source>) {
+            captures = std::move(chosen);
+        } else if constexpr (std::same_as<P, thread_limit>) {
+            threads = chosen;
+        }
+    }
+};
+
+namespace detail {
+
+/// What a record calls a policy that has no name.
+inline constexpr std::string_view unnamed_policy = "unnamed";
+
+/// What `not_infrastructure::name` says before the classes that it keeps.
+inline constexpr std::string_view keeping = "default:";
+
+/// Returns: what a record says of a policy, "" of one that was not chosen.
+[[nodiscard]] inline std::string recorded_name(const held_name& policy) {
+    return policy.is_chosen() && policy.name().empty() ? std::string(unnamed_policy)
+                                                       : policy.name();
+}
+
+/// Returns: the least confidence of options.
+[[nodiscard]] inline float min_confidence(const attribution_options& options) noexcept {
+    return options.min_confidence > 0 ? options.min_confidence
+                                      : options.resolution.min_confidence();
+}
+
+/// Takes the policy that a record names where none was chosen; says so where there is none.
+template <class Any, class Library>
+void adopt_policy(Any& option, const std::string& name, const policies_by_name<Any>* known,
+                  Library library, std::string_view role, std::vector<std::string>& problems) {
+    if (option.is_chosen() || name.empty()) {
+        return;
+    }
+    if (auto found = known != nullptr ? known->find(name) : library().find(name)) {
+        option = *std::move(found);
+    } else {
+        problems.push_back(std::string(model_key) + " names a " + std::string(role) + " policy, '" +
+                           name + "', that is not known here; the default is used");
+    }
+}
+
+/// Takes the sources that a record names where nothing was said.
+inline void adopt_sources(attribution_options& options, const std::vector<std::string>& names,
+                          std::vector<std::string>& problems) {
+    if (options.sources || names.empty()) {
+        return;
+    }
+    options.sources.emplace();
+    for (const auto& name : names) {
+        const auto is_given = [&](const auto& source) { return source.name() == name; };
+        const auto number = parse_provenance(name);
+        if (number && is_evidence(*number)) {
+            options.sources->push_back(*number);
+        } else if (auto found = options.known != nullptr ? options.known->sources.find(name)
+                                                         : std::nullopt) {
+            options.evidence.push_back(*std::move(found));
+        } else if (std::none_of(options.evidence.begin(), options.evidence.end(), is_given)) {
+            problems.push_back(std::string(model_key) + " names a source of evidence, '" + name +
+                               "', that is not known here and is not asked");
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: the choices that are not the default, by the names they have in a record.
+/// Complexity: O(sources).
+[[nodiscard]] inline std::map<std::string, std::string>
+recorded_options(const attribution_options& options) {
+    std::map<std::string, std::string> recorded;
+    const auto note = [&](const char* name, std::string value) {
+        if (!value.empty()) {
+            recorded[name] = std::move(value);
+        }
+    };
+    const auto selection = detail::recorded_name(options.selection);
+    selection.starts_with(detail::keeping) ? note("keep", selection.substr(detail::keeping.size()))
+                                           : note("select", selection);
+    note("naming", detail::recorded_name(options.naming));
+    note("resolve", detail::recorded_name(options.resolution));
+    note("propagate", detail::recorded_name(options.propagation));
+    if (options.sources) {
+        std::vector<std::string> names;
+        for (const auto source : *options.sources) {
+            names.emplace_back(to_string(source));
+        }
+        for (const auto& source : options.evidence) {
+            names.push_back(detail::recorded_name(source));
+        }
+        note("sources", detail::join_list(names));
+    }
+    if (const auto least = detail::min_confidence(options); least > 0) {
+        char digits[32];
+        note("min-confidence", {digits, std::to_chars(digits, digits + sizeof digits, least).ptr});
+    }
+    return recorded;
+}
+
+/// Makes the choices of a record where `options` make none. Returns: what of it is not known.
+inline std::vector<std::string> adopt_options(attribution_options& options,
+                                              const model_record& record) {
+    using operators = onnx_operators<wire_model>;
+    std::vector<std::string> problems;
+    const auto* known = options.known;
+    const auto selection = record.option("select");
+    const auto keep = split_list(record.option("keep"));
+    if (!keep.empty() && (selection.empty() || selection == "default") &&
+        !options.selection.is_chosen()) {
+        options.selection = not_infrastructure{.packages = {}, .keep = keep};
+    }
+    detail::adopt_policy(options.selection, selection, known ? &known->selections : nullptr,
+                         detail::selections_by_name<module_tree>, "selection", problems);
+    detail::adopt_policy(options.naming, record.option("naming"), known ? &known->namings : nullptr,
+                         detail::namings_by_name<module_tree>, "naming", problems);
+    detail::adopt_policy(options.resolution, record.option("resolve"),
+                         known ? &known->resolutions : nullptr, detail::resolutions_by_name,
+                         "resolution", problems);
+    detail::adopt_policy(options.propagation, record.option("propagate"),
+                         known ? &known->propagations : nullptr,
+                         detail::propagations_by_name<operators>, "propagation", problems);
+    detail::adopt_sources(options, split_list(record.option("sources")), problems);
+    if (const auto text = record.option("min-confidence"); detail::min_confidence(options) == 0) {
+        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+    }
+    return problems;
+}
+
+namespace detail {
+
+/// Returns: options with the policies by which a record names modules, nothing where it names one
+/// that is not known.
+[[nodiscard]] inline std::optional<attribution_options>
+naming_of(const model_record& record, const onnx_policy_registry* known = nullptr) {
+    attribution_options options;
+    options.known = known;
+    static_cast<void>(adopt_options(options, record));
+    const bool selects = options.selection.is_chosen() || record.option("select").empty();
+    const bool names = options.naming.is_chosen() || record.option("naming").empty();
+    return selects && names ? std::optional(std::move(options)) : std::nullopt;
+}
+
+/// Sources that a program added to those of the library.
+struct added_sources {
+    using policy_category = evidence_category;
+    using source = any_evidence<onnx_operators<wire_model>, module_tree>;
+
+    std::vector<source> chosen{};
+
+    struct claims {
+        std::vector<named_claims<source::claims>> made;
+
+        template <class Function>
+        void for_each_claim(id node, Function f) const {
+            for (const auto& one : made) {
+                one.for_each_claim(node, std::ref(f));
+            }
+        }
+    };
+
+    [[nodiscard]] claims
+    prepare(evidence_context<onnx_operators<wire_model>, module_tree>& context) const {
+        claims all;
+        for (const auto& one : chosen) {
+            all.made.push_back(prepare_source(one, context));
+        }
+        return all;
+    }
+};
+
+using onnx_sources =
+    evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                     optional_source<function_calls>, optional_source<scope_names>,
+                     optional_source<parameter_names>, optional_source<parameter_regions>,
+                     optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                     added_sources>;
+
+/// All sources, of which others are silent where one claim decides.
+struct decided_sources {
+    using policy_category = evidence_category;
+
+    onnx_sources all;
+    const claim_table* decided = nullptr; ///< null: none does
+    float least = 0;                      ///< the confidence that a claim needs for that
+
+    template <class Claims>
+    struct claims {
+        Claims made;
+        const claim_table* decided;
+        float least;
+
+        template <class Function>
+        void for_each_claim(id node, Function f) const {
+            if (decided != nullptr && decided->of[node].module != no_id &&
+                decided->of[node].confidence >= least) {
+                f(decided->of[node]);
+            } else {
+                made.for_each_claim(node, f);
+            }
+        }
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        return claims<decltype(all.prepare(context))>{all.prepare(context), decided, least};
+    }
+};
+
+/// Returns: whether options ask a source of the library.
+[[nodiscard]] inline bool uses(const attribution_options& options, provenance p) {
+    return !options.sources ||
+           std::find(options.sources->begin(), options.sources->end(), p) != options.sources->end();
+}
+
+/// Returns: the sources of the library for whose provenance `on` holds, what was found elsewhere,
+/// and sources that were added.
+template <class Chosen>
+[[nodiscard]] onnx_sources sources_for(Chosen on, const std::vector<claim_table>& given,
+                                       const attribution_options& options) {
+    return onnx_sources({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                        {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                        {{}, on(provenance::parameter)},
+                        {{}, on(provenance::parameter) && given.empty()},
+                        {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                        given_claims{&given}, added_sources{options.evidence});
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_MODEL_NOTES_HPP
+#define STEMMA_OPEN_MODEL_NOTES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Collects what a user should know of how the attribution of one model went.
+class note_taker {
+public:
+    explicit note_taker(attributed_model& opened) : opened_(opened) {}
+
+    [[nodiscard]] std::vector<finding> notes() && {
+        note_record();
+        if (!opened_.options().captures.empty()) {
+            if (opened_.tags().origins.empty()) { // an original need not have its names
+                note_mapping();
+                note_misfit();
+            }
+            for (const auto& text : opened_.capture_notes()) {
+                add("capture.unused", "capture, " + text, "");
+            }
+        }
+        note_tree();
+        note_evidence();
+        note_structure();
+        return std::move(notes_);
+    }
+
+private:
+    void add(const char* code, std::string text, std::string place, id node = no_id) {
+        notes_.push_back({code, node, std::move(text), severity::warning, std::move(place)});
+    }
+
+    void add(const char* code, std::string text, id node = no_id) {
+        add(code, std::move(text), opened_.model().file(), node);
+    }
+
+    void note_record() {
+        if (opened_.was_tagged() && !opened_.is_fresh()) {
+            add("tags.stale",
+                std::string("the graph changed since it was tagged; tags are computed anew") +
+                    (opened_.uses_record() ? " from what it carries of them" : ""));
+        }
+        for (const auto& text : opened_.record_notes()) {
+            add("tags.unreadable", text);
+        }
+    }
+
+    void note_mapping() {
+        const auto& mapping = opened_.mapping();
+        if (mapping.is_identity() || mapping.matched == 0) {
+            return;
+        }
+        add("capture.mapping",
+            mapping.base != 0 ? "paths in the model start at '" +
+                                    opened_.modules().path(mapping.base) + "' of the capture"
+                              : "paths in the model start with '" + std::string(mapping.strip) +
+                                    ".', which the capture lacks",
+            "");
+    }
+
+    /// Says how much of the model leads to a module of the capture, when that is not nearly all.
+    void note_misfit() {
+        const auto& mapping = opened_.mapping();
+        std::size_t scopes = 0;
+        std::size_t bound = 0;
+        for (id s = scope_style_count; s < opened_.scopes().scopes.size(); ++s) {
+            ++scopes;
+            bound += opened_.modules_of_scopes().of_scope[s].module == no_id ? 0U : 1U;
+        }
+        const auto tried = scopes + mapping.paths;
+        const auto fits = bound + mapping.matched;
+        if (tried == 0 || fits * 10 >= tried * 9) {
+            return;
+        }
+        const auto of = [](std::size_t known, std::size_t all) {
+            return std::to_string(known) + " of " + std::to_string(all);
+        };
+        add("capture.misfit",
+            of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
+                " parameter paths lead to a module of the capture; " +
+                (fits * 2 < tried ? "it looks like one of another model"
+                                  : "the rest does not fit it"),
+            "");
+    }
+
+    void note_tree() {
+        const auto& modules = opened_.modules();
+        if (opened_.tree_from_model() && modules.size() == 1 && modules.class_name(0).empty() &&
+            opened_.model().node_count() > 0) {
+            add("tree.unnamed", "nothing in it names a module");
+        }
+    }
+
+    /// One note stands for all that is like it.
+    void note_evidence() {
+        auto findings = opened_.findings();
+        if (findings.empty()) {
+            return;
+        }
+        auto first = std::move(findings.front());
+        if (findings.size() > 1) {
+            first.text += "; " + std::to_string(findings.size() - 1) + " more like it";
+        }
+        first.place = opened_.model().file();
+        notes_.push_back(std::move(first));
+    }
+
+    void note_structure() {
+        const auto& model = opened_.model();
+        if (model.opset_imports().empty()) {
+            add("model.no_opsets", "has no opset imports");
+        }
+        if (!model.redefined().empty()) {
+            const auto value = model.redefined().front();
+            add("value.redefined", "value '" + std::string(model.value_name(value)) +
+                                       "' is defined more than once, by " +
+                                       definers_text(model, value));
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.kind(value) == value_kind::undefined) {
+                add("value.undefined", "value '" + std::string(model.value_name(value)) +
+                                           "' is read, but nothing makes it");
+                break;
+            }
+        }
+    }
+
+    attributed_model& opened_;
+    std::vector<finding> notes_;
+};
+
+} // namespace detail
+
+/// Returns: what a user should know of how the attribution of a model went: tags that are out of
+/// date, a capture that does not fit or is one of another model, a tree without names, evidence
+/// that cannot be read, values that nothing or too much defines. One of each kind; `place` is the
+/// file, "" where it is about the capture; `node` is the node that it is about.
+///
+/// Requires: the evidence was not forgotten.
+/// Complexity: O(nodes + values), and that of what was not computed yet.
+[[nodiscard]] inline std::vector<finding> model_notes(attributed_model& opened) {
+    return detail::note_taker(opened).notes();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_MODEL_NOTES_HPP

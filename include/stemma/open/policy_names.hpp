@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_POLICY_NAMES_HPP
+#define STEMMA_OPEN_POLICY_NAMES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/open/attribution_options.hpp>
+#include <stemma/tagging/selection.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Policies by their names in a registry, as a command line or a configuration has them; "" for
+/// what is not chosen.
+struct policy_names {
+    std::string selection{};            ///< which modules get tags
+    std::vector<std::string> keep{};    ///< classes that the default selection selects as well
+    std::string naming{};               ///< what tags look like
+    std::string resolution{};           ///< which claim is believed
+    std::string propagation{};          ///< where nodes without evidence belong
+    std::vector<std::string> sources{}; ///< of evidence, of the library and added ones; empty: all
+};
+
+/// Returns: the names of all sources of evidence: `export, recorded`, with those that were added.
+/// Complexity: O(names).
+[[nodiscard]] inline std::string source_names(const onnx_policy_registry& known) {
+    std::string names;
+    for (std::size_t p = 0; p < provenance_count; ++p) {
+        if (const auto source = static_cast<provenance>(p); is_evidence(source)) {
+            names.append(names.empty() ? "" : ", ").append(to_string(source));
+        }
+    }
+    const auto added = known.sources.names();
+    return names.append(added.empty() ? "" : ", ").append(added);
+}
+
+/// Returns: options with the policies that are named, and the registry, which outlives what is
+///   opened with them.
+/// Throws: `error` of `error_code::refused` for a name that is not known, which says what is.
+/// Complexity: O(names).
+[[nodiscard]] inline attribution_options with_policies(attribution_options options,
+                                                       const policy_names& names,
+                                                       const onnx_policy_registry& known) {
+    options.selection = known.selections.get("selection", names.selection);
+    if (!names.keep.empty() && (names.selection.empty() || names.selection == "default")) {
+        options.selection = not_infrastructure{.packages = {}, .keep = names.keep};
+    }
+    options.naming = known.namings.get("naming", names.naming);
+    options.resolution = known.resolutions.get("resolution", names.resolution);
+    options.propagation = known.propagations.get("propagation", names.propagation);
+    options.known = &known;
+    if (names.sources.empty()) {
+        known.sources.for_each(
+            [&](const std::string&, const auto& one) { options.evidence.push_back(one); });
+        return options;
+    }
+    options.sources.emplace();
+    for (const auto& name : names.sources) {
+        const auto number = parse_provenance(name);
+        if (number && is_evidence(*number)) {
+            options.sources->push_back(*number);
+        } else if (auto added = known.sources.find(name)) {
+            options.evidence.push_back(*std::move(added));
+        } else {
+            STEMMA_THROW(error(error_code::refused, "", "",
+                               unknown_name_text("source of evidence", name, source_names(known))));
+        }
+    }
+    return options;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_POLICY_NAMES_HPP

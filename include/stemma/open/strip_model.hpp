@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_STRIP_MODEL_HPP
+#define STEMMA_OPEN_STRIP_MODEL_HPP
+
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace stemma {
+
+/// Sizes of a file before and after something was taken out.
+struct stripped_sizes {
+    std::uint64_t before = 0; ///< bytes of the source
+    std::uint64_t after = 0;  ///< bytes of the result
+};
+
+/// Returns: the bytes of a model without everything that stemma wrote into it.
+/// Throws, Complexity: as `rewrite`.
+[[nodiscard]] inline std::string strip_model(const wire_model& model) {
+    strip_editor editor(model);
+    rewrite plan(model, editor);
+    string_splice bytes(model.bytes());
+    plan.write(bytes);
+    return std::move(bytes.text);
+}
+
+/// Writes a file again without everything that stemma wrote into it. `input` and `output` may be
+/// one path.
+/// Throws: `error` for files that cannot be read or written, or that are damaged.
+/// Complexity: O(bytes).
+inline stripped_sizes strip_model(const std::string& input, const std::string& output,
+                                  const write_options& options = {}) {
+    const auto file = map_model(input);
+    const wire_model model(file.bytes(), input, options.threads);
+    strip_editor editor(model);
+    rewrite plan(model, editor, options.threads);
+    output_file written(output);
+    plan.write(file, written);
+    place_external_data(model, output, options.data, options.replace_data);
+    written.commit(options.sync);
+    return {file.bytes().size(), static_cast<std::uint64_t>(plan.size())};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_STRIP_MODEL_HPP

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_WRITE_TAGGED_HPP
+#define STEMMA_OPEN_WRITE_TAGGED_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/record/sidecar.hpp>
+#include <stemma/record/summary.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: what a record says of how a carrier stores tags. Of one that it does not know it says
+/// that they stand in the table, which then is written as well: who knows no other carrier finds
+/// all tags there.
+template <carrier_policy Carrier>
+[[nodiscard]] carrier_set recorded_carriers([[maybe_unused]] const Carrier& carrier) {
+    if constexpr (std::same_as<Carrier, carrier_set>) {
+        return carrier;
+    } else {
+        constexpr bool metadata = std::same_as<Carrier, metadata_carrier>;
+        constexpr bool attribute = std::same_as<Carrier, attribute_carrier>;
+        constexpr bool doc_string = std::same_as<Carrier, doc_string_carrier>;
+        constexpr bool name_space = std::same_as<Carrier, namespace_carrier>;
+        constexpr bool mark = std::same_as<Carrier, mark_carrier>;
+        return {metadata,
+                attribute,
+                doc_string,
+                name_space,
+                !(metadata || attribute || doc_string || name_space || mark),
+                mark};
+    }
+}
+
+} // namespace detail
+
+/// Returns: what puts the tags of a model into its file, with all that belongs to them: the record,
+/// and what the carrier needs of sketch, table and tags of values. New sets are added to the pool.
+///
+/// Requires: the model outlives it. Complexity: that of `find_value_tags` and `sketch_of`.
+template <carrier_policy Carrier>
+[[nodiscard]] tag_editor<Carrier> make_tag_editor(attributed_model& opened, const Carrier& carrier,
+                                                  thread_limit threads = {}) {
+    const auto& model = opened.model();
+    const auto carriers = detail::recorded_carriers(carrier);
+    std::string record;
+    std::string sketch;
+    std::vector<id_set> values;
+    const bool carries_values =
+        carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
+    run_tasks(threads.parts_of_operators(model.node_count()),
+              {[&] { record = to_json(opened.record(carriers), opened.modules()); },
+               [&] {
+                   if (carries_values) {
+                       values = find_value_tags(model, opened.modules(), opened.tags());
+                   }
+               }});
+    if (carriers.mark) {
+        sketch = to_json(sketch_of(model, opened.tags().attributions, threads));
+    }
+    const auto table = carriers.model ? to_json(to_table(opened.tags())) : std::string();
+    return {model, opened.modules(), opened.tags(), carrier, std::move(values), record, table,
+            sketch};
+}
+
+/// How `write_tagged` stores tags where nothing else is asked for: as metadata, and as marks, which
+/// survive optimizers.
+inline constexpr carrier_set usual_carriers{.mark = true};
+
+/// Returns: the carriers that a list separated by commas names, of `metadata`, `mark`, `attribute`,
+///   `doc-string`, `namespace` and `model`.
+/// Throws: `error` of `error_code::refused` where it names another one, or none.
+/// Complexity: O(length).
+[[nodiscard]] inline carrier_set carriers_named(std::string_view list) {
+    if (const auto carriers = carrier_set::named(list)) {
+        return *carriers;
+    }
+    const auto names = split_list(list);
+    const auto unknown = std::find_if(names.begin(), names.end(),
+                                      [](const auto& name) { return !carrier_set::named(name); });
+    STEMMA_THROW(
+        error(error_code::refused, "", "",
+              unknown_name_text("carrier", unknown == names.end() ? std::string_view() : *unknown,
+                                "metadata, mark, attribute, doc-string, namespace, model")));
+}
+
+/// Writes the file of a model with its tags in it; tags that were there before are replaced. Needs
+/// no evidence (see `attributed_model::forget_evidence`).
+///
+/// Returns: the bytes of the result.
+/// Throws: `error` of `error_code::too_large` when it reaches 2 GiB, of `cannot_write`, and as
+///   `place_external_data`.
+/// Complexity: O(bytes), and that of `make_tag_editor`.
+template <carrier_policy Carrier = carrier_set>
+std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
+                           const Carrier& carrier = usual_carriers,
+                           const write_options& options = {}) {
+    auto editor = make_tag_editor(opened, carrier, options.threads);
+    rewrite plan(opened.model(), editor, options.threads);
+    output_file written(output);
+    plan.write(opened.file(), written);
+    place_external_data(opened.model(), output, options.data, options.replace_data);
+    written.commit(options.sync);
+    return static_cast<std::uint64_t>(plan.size());
+}
+
+/// Returns: the bytes of a model with its tags in it. Throws: `error` of `too_large`.
+/// Complexity: as above.
+template <carrier_policy Carrier = carrier_set>
+[[nodiscard]] std::string tagged_bytes(attributed_model& opened,
+                                       const Carrier& carrier = usual_carriers) {
+    auto editor = make_tag_editor(opened, carrier);
+    rewrite plan(opened.model(), editor);
+    string_splice bytes(opened.model().bytes());
+    plan.write(bytes);
+    return std::move(bytes.text);
+}
+
+/// Writes all that is known of a model (`stemma.sidecar/1`) to a sink. Complexity: as the overload
+/// that is given all parts, and that of `collect_statistics`.
+template <text_sink Sink>
+void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary) {
+    const auto& model = opened.model();
+    const auto values = find_value_tags(model, opened.modules(), opened.tags());
+    write_sidecar(sink, model, opened.modules(), opened.tags(),
+                  collect_statistics(model, opened.modules(), opened.tags()), values, summary);
+}
+
+/// The same to a file. Throws: `error` of `error_code::cannot_write`. Complexity: as above.
+inline void write_sidecar(const std::string& output, attributed_model& opened,
+                          const tag_summary& summary, bool sync = true) {
+    output_file written(output);
+    write_sidecar(written, opened, summary);
+    written.commit(sync);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_WRITE_TAGGED_HPP

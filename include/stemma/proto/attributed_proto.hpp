@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
+#define STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/model_tables.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/attribution_options.hpp>
+#include <stemma/proto/detail/message_outline.hpp>
+#include <stemma/proto/proto_model.hpp>
+#include <stemma/proto/tag_proto.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/tag_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+#include <utility>
+
+namespace stemma {
+
+/// A model that the caller holds as a message, with everything that is known of where its nodes
+/// come from: all that an `attributed_model` finds in the same model written to a file, and `tag`,
+/// which changes the message in place.
+///
+/// Numbers of nodes and values are those of `basic_proto_model`. Whoever wants the verbs of files
+/// (cut, fold, split) opens `mapped_file::holding(model.SerializeAsString(), name)`.
+template <model_message Proto>
+class basic_attributed_proto {
+public:
+    /// `name` stands for a path in messages. Nothing is written, and no tensor data copied.
+    ///
+    /// Requires: `model` outlives this, and keeps its nodes for `tag`.
+    /// Throws: as `attributed_model`, and as `message_outline`.
+    /// Complexity: that of `attributed_model`, and O(bytes) for `message_outline`.
+    explicit basic_attributed_proto(Proto& model, attribution_options options = {},
+                                    std::string name = "model")
+        : proto_(&model)
+        , outline_(model)
+        , known_(mapped_file::viewing(outline_.bytes(), std::move(name)), std::move(options)) {}
+
+    /// The message that was given, not a copy.
+    [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
+
+    /// Its nodes, values and graphs as they were when this was made.
+    [[nodiscard]] const model_tables& model() const noexcept { return known_.model(); }
+
+    /// Of a capture, of the record in the model, or made from the model.
+    [[nodiscard]] const module_tree& modules() const noexcept { return known_.modules(); }
+
+    /// What was found, or what the model carries.
+    [[nodiscard]] const tagging& tags() const noexcept { return known_.tags(); }
+
+    /// To ask for claims, findings and notes. Tensor data is missing in its `model`, see
+    /// `message_outline`.
+    [[nodiscard]] attributed_model& known() noexcept { return known_; }
+    /// The same, to read.
+    [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
+
+    /// Takes everything of stemma out of the message and puts in what was found: the same, record
+    /// and mark included, that is written into a file.
+    ///
+    /// Throws: `error` of `error_code::contradiction` when nodes were added or removed since this
+    ///   was made, with the message as it was; else as `strip`.
+    /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
+    void tag(const carrier_set& carriers = {}) {
+        const basic_proto_model<Proto> tables(*proto_);
+        if (tables.node_count() != model().node_count()) {
+            STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",
+                               "has other nodes than when it was attributed"));
+        }
+        auto& found = known_.tags();
+        detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), found, carriers,
+                                                            carriers.metadata);
+        detail::write_tags(*proto_, editor, to_json(known_.record(carriers), modules()),
+                           carriers.model ? to_json(to_table(found)) : std::string(),
+                           carriers.mark ? to_json(sketch_of(tables, found.attributions))
+                                         : std::string());
+    }
+
+private:
+    Proto* proto_;
+    message_outline outline_;
+    attributed_model known_;
+};
+
+/// An `onnx::ModelProto` and where its nodes come from.
+using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
+
+} // namespace stemma
+
+#endif // STEMMA_PROTO_ATTRIBUTED_PROTO_HPP

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
+#define STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/detail/uniform_data.hpp>
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream.h>
+#include <google/protobuf/message_lite.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+/// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
+/// take no room.
+class outline_stream final : public google::protobuf::io::ZeroCopyOutputStream {
+public:
+    outline_stream(char* begin, std::size_t size) : begin_(begin), size_(size) {}
+
+    bool Next(void** data, int* size) override {
+        const auto room = std::min(size_ - used_, small);
+        *data = begin_ + used_;
+        *size = static_cast<int>(room);
+        used_ += room;
+        return room > 0;
+    }
+    void BackUp(int count) override { used_ -= static_cast<std::size_t>(count); }
+    [[nodiscard]] std::int64_t ByteCount() const override {
+        return static_cast<std::int64_t>(used_);
+    }
+    [[nodiscard]] bool AllowsAliasing() const override { return true; }
+
+    bool WriteAliasedRaw(const void* data, int size) override {
+        const std::string_view bytes(static_cast<const char*>(data),
+                                     static_cast<std::size_t>(size));
+        if (bytes.size() > size_ - used_) {
+            return false;
+        }
+        char* const to = begin_ + used_;
+        if (bytes.size() < small) {
+            std::memcpy(to, bytes.data(), bytes.size());
+        } else if (!is_uniform(bytes)) {
+            *to = 1;
+        }
+        used_ += bytes.size();
+        return true;
+    }
+
+private:
+    static constexpr std::size_t small = 1U << 16U;
+
+    char* begin_;
+    std::size_t size_;
+    std::size_t used_ = 0;
+};
+
+} // namespace detail
+
+/// The bytes of a message as protobuf writes it, with the data of long tensors left out: where they
+/// would stand is zero, or zero behind a one where they do not repeat one number. Every other byte
+/// is in its place, so that what is read of names, types, shapes and sizes is the same; left out
+/// data takes no memory.
+class message_outline {
+public:
+    /// Throws: `error` of `error_code::unsupported` for messages of 4 GiB and more.
+    /// Complexity: O(bytes), of which those left out are read until they differ.
+    explicit message_outline(const google::protobuf::MessageLite& message)
+        : size_(message.ByteSizeLong()) {
+        if (size_ > std::numeric_limits<std::uint32_t>::max()) {
+            STEMMA_THROW(error(error_code::unsupported, "model", "", "larger than 4 GiB"));
+        }
+        // What calloc takes from the system is zero already, and not touched.
+        bytes_.reset(static_cast<char*>(std::calloc(std::max<std::size_t>(size_, 1), 1)));
+        if (!bytes_) {
+            STEMMA_THROW(std::bad_alloc());
+        }
+        detail::outline_stream stream(bytes_.get(), size_);
+        google::protobuf::io::CodedOutputStream out(&stream);
+        out.EnableAliasing(true);
+        message.SerializeWithCachedSizes(&out);
+        STEMMA_ASSERT(!out.HadError(), "the stream has room for what protobuf counted");
+    }
+
+    /// Valid as long as this.
+    [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
+
+private:
+    struct freed {
+        void operator()(char* bytes) const noexcept { std::free(bytes); } // NOLINT: of calloc
+    };
+
+    std::size_t size_;
+    std::unique_ptr<char, freed> bytes_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP

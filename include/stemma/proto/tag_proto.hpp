@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_PROTO_TAG_PROTO_HPP
+#define STEMMA_PROTO_TAG_PROTO_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/structure_digest.hpp>
+#include <stemma/proto/detail/edit_messages.hpp>
+#include <stemma/proto/detail/metadata_props.hpp>
+#include <stemma/proto/proto_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
+#include <stemma/record/detail/tag_texts.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/tag_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A `carrier_sink`: what is written about one operator, as texts.
+class proto_carrier_sink {
+public:
+    /// An attribute with its texts.
+    struct attribute_text {
+        std::string name;                ///< one of the two that a carrier may write
+        std::vector<std::string> values; ///< one, unless it is a list
+        bool listed = false;             ///< of type STRINGS, else STRING
+    };
+
+    void metadata(std::string_view key, std::string_view value) {
+        metadata_.emplace_back(key, value);
+    }
+
+    void attribute(std::string_view name, std::string_view value) {
+        attributes_of(name).push_back({std::string(name), {std::string(value)}, false});
+    }
+
+    void attribute(std::string_view name, std::span<const std::string> values) {
+        attributes_of(name).push_back({std::string(name), {values.begin(), values.end()}, true});
+    }
+
+    void doc_line(std::string_view line) { doc_line_ = line; }
+    void name_space(std::string_view path) { name_space_ = path; }
+    void mark() { has_mark_ = true; }
+
+    /// Appends all to node number `number`, from which everything of stemma was taken. Attributes
+    /// of the same name that somebody else gave it stay, and ours are left out. Complexity:
+    /// O(entries and attributes of both).
+    template <class Node>
+    void write(id number, Node& node) const {
+        for (const auto& [key, value] : metadata_) {
+            add_metadata(node, key, value);
+        }
+        for (const auto& attributes : attributes_) {
+            for (const auto& attribute : attributes) {
+                if (!has_attribute(node, attribute.name)) {
+                    add_attribute(attribute, node);
+                }
+            }
+        }
+        add_line(doc_line_, node);
+        if (has_mark_) {
+            std::string line;
+            append_mark(number, line);
+            add_line(line, node);
+        }
+        if (name_space_) {
+            rename_metadata(node, [](std::string_view key) {
+                return std::optional(key == namespace_key ? saved_namespace_key : key);
+            });
+            add_metadata(node, namespace_key, *name_space_);
+        }
+    }
+
+private:
+    // As on the wire: what belongs to `source_module` first.
+    [[nodiscard]] std::vector<attribute_text>& attributes_of(std::string_view name) {
+        return attributes_[name == source_module_attribute ? 0 : 1];
+    }
+
+    template <class Node>
+    static void add_line(const std::string& line, Node& node) {
+        if (!line.empty()) {
+            node.set_doc_string(node.has_doc_string() ? node.doc_string() + "\n" + line : line);
+        }
+    }
+
+    template <class Node>
+    [[nodiscard]] static bool has_attribute(const Node& node, std::string_view name) {
+        const auto& attributes = node.attribute();
+        return std::ranges::any_of(attributes,
+                                   [&](const auto& attribute) { return attribute.name() == name; });
+    }
+
+    template <class Node>
+    static void add_attribute(const attribute_text& text, Node& node) {
+        auto& added = *node.add_attribute();
+        added.set_name(text.name);
+        for (const auto& value : text.values) {
+            text.listed ? added.add_strings(value) : added.set_s(value);
+        }
+        added.set_doc_string(std::string(attribute_mark));
+        added.set_type(text.listed ? added.STRINGS : added.STRING);
+    }
+
+    std::vector<std::pair<std::string, std::string>> metadata_;
+    std::array<std::vector<attribute_text>, 2> attributes_;
+    std::string doc_line_;
+    std::optional<std::string> name_space_;
+    bool has_mark_ = false;
+};
+
+/// Takes everything of stemma out of messages. An editor for `edit_messages`.
+class proto_strip_editor {
+public:
+    /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
+    explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
+
+    /// Removes entries, attributes and the line of the doc_string, and puts `namespace` back.
+    /// Complexity: O(entries + attributes + length of the doc_string).
+    template <class Node>
+    void edit_node(id, Node& node) const {
+        rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
+            if (key == saved_namespace_key) {
+                return namespace_key;
+            }
+            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespaces_);
+            return ours ? std::nullopt : std::optional(key);
+        });
+        auto& attributes = *node.mutable_attribute();
+        for (int i = attributes.size(); i-- > 0;) {
+            if (is_ours(attributes.Get(i))) {
+                attributes.DeleteSubrange(i, 1);
+            }
+        }
+        if (node.has_doc_string()) {
+            const auto split = tag_edits::split_doc_string(node.doc_string());
+            if (split.whole_field_ours) {
+                node.clear_doc_string();
+            } else if (split.kept < node.doc_string().size()) {
+                node.mutable_doc_string()->resize(split.kept);
+            }
+        }
+    }
+
+    /// Removes entries of metadata.
+    template <class Tensor>
+    void edit_tensor(std::size_t, Tensor& tensor) const {
+        strip_metadata(tensor);
+    }
+
+    /// Removes entries of metadata.
+    template <class Info>
+    void edit_value_info(std::size_t, Info& info) const {
+        strip_metadata(info);
+    }
+
+    /// Removes entries of metadata, the record of the tagging among them.
+    template <class Proto>
+    void edit_model(Proto& model) const {
+        strip_metadata(model);
+    }
+
+private:
+    template <class Message>
+    static void strip_metadata(Message& message) {
+        rename_metadata(message, [](std::string_view key) {
+            return is_tag_entry(key) ? std::nullopt : std::optional(key);
+        });
+    }
+
+    template <class Attribute>
+    [[nodiscard]] static bool is_ours(const Attribute& attribute) {
+        return (attribute.name() == source_module_attribute ||
+                attribute.name() == hierarchy_tags_attribute) &&
+               attribute.doc_string() == attribute_mark;
+    }
+
+    bool our_namespaces_;
+};
+
+namespace detail {
+
+template <class Proto>
+[[nodiscard]] proto_strip_editor make_strip_editor(const Proto& model) {
+    bool ours = false;
+    for_each_metadata(model, [&](std::string_view key, std::string_view value) {
+        ours = key == model_key ? records_namespaces(value) : ours;
+    });
+    return proto_strip_editor(ours);
+}
+
+/// Strips messages and puts a tagging in. An editor for `edit_messages`.
+template <model_message Proto, carrier_policy Carrier>
+class proto_tag_editor {
+public:
+    proto_tag_editor(const basic_proto_model<Proto>& model, const module_tree& modules,
+                     tagging& found, const Carrier& carrier, bool tag_values)
+        : model_(&model)
+        , found_(&found)
+        , carrier_(carrier)
+        , texts_(modules, found)
+        , strip_(make_strip_editor(model.proto())) {
+        if (tag_values && model.tensor_count() + model.value_info_count() > 0) {
+            value_tags_ = find_value_tags(model, modules, found);
+        }
+    }
+
+    template <class Node>
+    void edit_node(id node, Node& message) {
+        const auto module = found_->attributions[node].module;
+        const auto tags = found_->tag_sets[node];
+        if (module != last_module_ || tags != last_tags_) {
+            last_module_ = module;
+            last_tags_ = tags;
+            sink_ = {};
+            carrier_.write(texts_.of_operator(node), sink_);
+        }
+        strip_.edit_node(node, message);
+        sink_.write(node, message);
+    }
+
+    template <class Tensor>
+    void edit_tensor(std::size_t i, Tensor& message) {
+        strip_.edit_tensor(i, message);
+        add_tags(model_->tensor_value(i), message);
+    }
+
+    template <class Info>
+    void edit_value_info(std::size_t i, Info& message) {
+        strip_.edit_value_info(i, message);
+        add_tags(model_->value_info_value(i), message);
+    }
+
+    void edit_model(Proto& model) const { strip_.edit_model(model); }
+
+private:
+    template <class Message>
+    void add_tags(id value, Message& message) {
+        if (value < value_tags_.size()) {
+            add_metadata(message, hierarchy_tags_key, texts_.as_json(value_tags_[value]));
+        }
+    }
+
+    const basic_proto_model<Proto>* model_;
+    tagging* found_;
+    Carrier carrier_;
+    tag_texts texts_;
+    proto_strip_editor strip_;
+    proto_carrier_sink sink_;
+    id last_module_ = no_id;
+    id_set last_tags_ = no_id;
+    std::vector<id_set> value_tags_;
+};
+
+/// Hands all messages to an editor, and adds record, table and sketch, the latter two unless empty.
+template <model_message Proto, class Editor>
+void write_tags(Proto& model, Editor& editor, std::string_view record, std::string_view table,
+                std::string_view sketch) {
+    edit_messages(model, editor);
+    add_metadata(model, model_key, record);
+    if (!table.empty()) {
+        add_metadata(model, tag_table_key, table);
+    }
+    if (!sketch.empty()) {
+        add_metadata(model, sketch_key, sketch);
+    }
+}
+
+} // namespace detail
+
+/// Takes everything of stemma out of a model: nodes, initializers, value infos, its own metadata.
+///
+/// Complexity: O(messages).
+/// Throws: `error` of `error_code::malformed` when an unknown field that is metadata's is no entry;
+///   what comes before it has been stripped then.
+template <model_message Proto>
+void strip(Proto& model) {
+    auto editor = detail::make_strip_editor(model);
+    edit_messages(model, editor);
+}
+
+/// Takes everything of stemma out of a model and puts a tagging in, the same that `tag_editor` puts
+/// into a file.
+///
+/// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
+/// `tag_values` is set. `record`, and `table` and `sketch` unless empty, go to the model's
+/// metadata. Requires: `found` is about the model as it is now. New sets of tags are added to its
+/// pool. Throws: as `basic_proto_model`, with the model as it was, and as `strip`. Complexity:
+/// O(messages + values + length of what is written).
+template <model_message Proto, carrier_policy Carrier>
+void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier& carrier,
+         bool tag_values, std::string_view record, std::string_view table,
+         std::string_view sketch = {}) {
+    const basic_proto_model<Proto> tables(model);
+    detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, found, carrier, tag_values);
+    detail::write_tags(model, editor, record, table, sketch);
+}
+
+/// The same with the record, table and sketch that the carriers ask for. `about` may say which
+/// options the tags were found with, and whether the tree was made from the model itself.
+template <model_message Proto>
+void tag(Proto& model, const module_tree& modules, tagging& found, const carrier_set& carriers = {},
+         model_record about = {}) {
+    const basic_proto_model<Proto> tables(model);
+    about.carriers = carriers;
+    about.nodes = tables.node_count();
+    about.digest = structure_digest(tables);
+    tag(model, modules, found, carriers, carriers.metadata, to_json(about, modules),
+        carriers.model ? to_json(to_table(found)) : std::string(),
+        carriers.mark ? to_json(sketch_of(tables, found.attributions)) : std::string());
+}
+
+} // namespace stemma
+
+#endif // STEMMA_PROTO_TAG_PROTO_HPP

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+#define STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
+template <class Graph>
+class vertices_left {
+public:
+    explicit vertices_left(const Graph& graph) : graph_(&graph) {}
+
+    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
+    template <class Fits>
+    void keep_if(bool wanted, Fits fits) {
+        // Told apart here, as for each vertex it would cost as much as all else.
+        if (wanted) {
+            keep(std::move(fits));
+        } else {
+            keep([&](const auto& v) { return !fits(v); });
+        }
+    }
+
+    /// Takes away the others, which are some of these.
+    friend void drop(const vertices_left& others, vertices_left& left) {
+        auto next = others.listed_.begin();
+        left.keep([&](const auto& v) {
+            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
+            next += dropped && !others.all_ ? 1 : 0;
+            return !dropped;
+        });
+    }
+
+    /// Returns: their indices, ascending.
+    [[nodiscard]] std::vector<id> indices() && {
+        if (all_) {
+            keep([](const auto&) { return true; });
+        }
+        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
+        std::vector<id> found;
+        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
+            found = std::move(listed_);
+            std::transform(found.begin(), found.end(), found.begin(), index);
+        } else {
+            found.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+        }
+        if (!std::is_sorted(found.begin(), found.end())) {
+            std::sort(found.begin(), found.end());
+        }
+        return found;
+    }
+
+private:
+    template <class Fits>
+    void keep(Fits fits) {
+        // Each is written before it is known whether it stays, so that no branch is
+        // mispredicted.
+        std::size_t count = 0;
+        if (all_) {
+            all_ = false;
+            std::array<vertex_t<Graph>, 256> next;
+            const auto list = [&] {
+                listed_.insert(listed_.end(), next.data(), next.data() + count);
+                count = 0;
+            };
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                next[count] = *it;
+                count += fits(*it) ? 1U : 0U;
+                if (count == next.size()) {
+                    list();
+                }
+            }
+            list();
+        } else {
+            for (const auto v : listed_) {
+                listed_[count] = v;
+                count += fits(v) ? 1U : 0U;
+            }
+            listed_.resize(count);
+        }
+    }
+
+    const Graph* graph_;
+    bool all_ = true;
+    std::vector<vertex_t<Graph>> listed_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+#define STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/query/find_matches.hpp>
+#include <stemma/query/query.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Looks for the terms of a query that hold for nothing.
+template <module_view Modules, named_operators Ops>
+class lost_terms {
+public:
+    lost_terms(const Modules& modules, const tag_table& tags, const Ops& ops,
+               std::span<const attribution> attributions, const provenance_names& provenances)
+        : modules_(modules)
+        , tags_(tags)
+        , ops_(ops)
+        , attributions_(attributions)
+        , provenances_(provenances)
+        , matcher_(modules, tags) {}
+
+    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
+    [[nodiscard]] std::string find(const query& asked) const {
+        if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
+            return {};
+        }
+        if (asked.kind == query_kind::all_of || asked.kind == query_kind::any_of ||
+            asked.kind == query_kind::module) {
+            for (const auto& part : asked.parts) {
+                if (auto found = find(part); !found.empty()) {
+                    return found;
+                }
+            }
+            return {};
+        }
+        return holds_for_something(asked) ? std::string() : describe(asked);
+    }
+
+private:
+    [[nodiscard]] bool holds_for_something(const query& term) const {
+        if (term.kind >= query_kind::op_type) {
+            return !find_matching_operators(term, modules_, tags_, ops_, attributions_,
+                                            provenances_)
+                        .empty();
+        }
+        const auto holds = matcher_.of_modules(term);
+        return std::find(holds.begin(), holds.end(), 1) != holds.end();
+    }
+
+    [[nodiscard]] std::string describe(const query& term) const {
+        std::string text;
+        switch (term.kind) {
+        case query_kind::path:
+            text = "no module has the path '" + term.pattern + "'";
+            break;
+        case query_kind::tag:
+            text = "no module has the tag '" + term.pattern + "'";
+            break;
+        case query_kind::class_name:
+            text = "no module is of class '" + term.pattern + "'";
+            break;
+        case query_kind::depth:
+            return at_column("no module is so deep", term);
+        case query_kind::op_type:
+            text = "no node is of type '" + term.pattern + "'";
+            break;
+        case query_kind::name:
+            text = "no node is called '" + term.pattern + "'";
+            break;
+        case query_kind::source:
+            text = "no node is known from '" + term.pattern + "'";
+            break;
+        case query_kind::reads:
+            text = "no node reads '" + term.pattern + "'";
+            break;
+        default:
+            return at_column("holds for no node", term);
+        }
+        nearest_texts like(term.pattern, 3);
+        offer_all(term.kind, like);
+        std::string names;
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
+        }
+        if (term.kind == query_kind::class_name && !knows_classes()) {
+            names = "; the tree knows no classes";
+        }
+        return at_column(text, term) + names + meant_otherwise(term);
+    }
+
+    [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
+        return "column " + std::to_string(term.column) + ": " + text;
+    }
+
+    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
+    [[nodiscard]] std::string meant_otherwise(const query& term) const {
+        if (term.kind != query_kind::path && term.kind != query_kind::tag) {
+            return {};
+        }
+        const auto hint = [&](std::string_view word, std::string_view what) {
+            return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
+        };
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            if (std::string_view(modules_.class_name(m)) == term.pattern) {
+                return hint("class:", "modules of that class");
+            }
+        }
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            if (std::string_view(ops_.op_type(*it)) == term.pattern) {
+                return hint("op:", "nodes of that type");
+            }
+            if (std::string_view(ops_.name(*it)) == term.pattern) {
+                return hint("name:", "the node of that name");
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool knows_classes() const {
+        bool known = false;
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            known = known || !std::string_view(modules_.class_name(m)).empty();
+        }
+        return known;
+    }
+
+    void offer_all(query_kind kind, nearest_texts& like) const {
+        const auto count = static_cast<id>(modules_.index().size());
+        if (kind == query_kind::path) {
+            matcher_.for_each_path([&](id, std::string_view path) { like.offer(path); });
+        } else if (kind == query_kind::tag) {
+            for (id m = 0; m < count; ++m) {
+                if (tags_.is_selected(m)) {
+                    like.offer(tags_.text(m));
+                }
+            }
+        } else if (kind == query_kind::class_name) {
+            for (id m = 0; m < count; ++m) {
+                like.offer(modules_.class_name(m));
+            }
+        } else if (kind == query_kind::source) {
+            for (std::size_t p = 0; p < provenances_.size(); ++p) {
+                like.offer(provenances_[static_cast<provenance>(p)]);
+            }
+        } else if (kind == query_kind::reads) {
+            if constexpr (parameter_readers<Ops>) {
+                for (id p = 0; p < ops_.parameter_count(); ++p) {
+                    like.offer(ops_.parameter_name(p));
+                }
+            }
+        } else {
+            for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+                like.offer(kind == query_kind::name ? ops_.name(*it) : ops_.op_type(*it));
+            }
+        }
+    }
+
+    const Modules& modules_;
+    const tag_table& tags_;
+    const Ops& ops_;
+    std::span<const attribution> attributions_;
+    const provenance_names& provenances_;
+    module_matcher<Modules> matcher_;
+};
+
+} // namespace detail
+
+/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
+/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
+/// of it.
+///
+/// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
+template <module_view Modules, named_operators Ops>
+[[nodiscard]] std::string explain_no_match(const query& asked, const Modules& modules,
+                                           const tag_table& tags, const Ops& ops,
+                                           std::span<const attribution> attributions,
+                                           const provenance_names& provenances = {}) {
+    auto text =
+        detail::lost_terms<Modules, Ops>(modules, tags, ops, attributions, provenances).find(asked);
+    return !text.empty()                ? text
+           : asked.asks_for_operators() ? "no node fits all that is asked"
+                                        : "no module fits all that is asked";
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP

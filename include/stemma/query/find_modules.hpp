@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_FIND_MODULES_HPP
+#define STEMMA_QUERY_FIND_MODULES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/explain_no_match.hpp>
+#include <stemma/query/find_matches.hpp>
+#include <stemma/query/query.hpp>
+#include <stemma/query/query_answer.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Throws: the `error` of `error_code::not_found` that says why nothing fits a query, and what is
+///   like it. Complexity: that of `explain_no_match`.
+[[noreturn]] inline void refuse_unmatched(const attributed_model& opened, const query& asked) {
+    STEMMA_THROW(
+        error(error_code::not_found, opened.file().path(), "query",
+              explain_no_match(asked, opened.modules(), opened.tags().tags, opened.operators(),
+                               opened.tags().attributions, opened.tags().provenances)));
+}
+
+/// Returns: the modules that a query asks for (see docs/query.md), in the order
+///   of the tree, without those that lie below another one.
+/// Throws: `error` of `error_code::not_found` when there are none, as above; of `refused` when the
+///   query cannot be read, or asks about nodes.
+/// Complexity: that of `find_matching_modules`.
+[[nodiscard]] inline std::vector<id> find_modules(const attributed_model& opened,
+                                                  std::string_view text) {
+    const auto asked = parse_query(text);
+    if (asked.asks_for_operators()) {
+        STEMMA_THROW(
+            error(error_code::refused, "query", "",
+                  "'" + std::string(text) + "' asks about nodes; what is wanted here are modules"));
+    }
+    auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags);
+    if (found.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return found;
+}
+
+/// Returns: the nodes that a query asks for, ascending.
+/// Throws: `error` of `error_code::not_found` when there are none; of `refused` when the query
+///   cannot be read. Complexity: that of `find_matching_operators`.
+[[nodiscard]] inline std::vector<id> find_nodes(const attributed_model& opened,
+                                                std::string_view text) {
+    const auto asked = parse_query(text);
+    auto found =
+        find_matching_operators(asked, opened.modules(), opened.tags().tags, opened.operators(),
+                                opened.tags().attributions, opened.tags().provenances);
+    if (found.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return found;
+}
+
+/// Returns: the nodes that a query asks for, and the modules and values that go with them.
+/// Throws, Complexity: as `find_nodes`.
+[[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
+    auto answer =
+        answer_query(asked, opened.model(), opened.operators(), opened.modules(), opened.tags());
+    if (answer.nodes.empty() && answer.modules.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return answer;
+}
+
+/// Writes the answer to a query (`stemma.query/1`) about a model, which is called by its path.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_answer(Sink& sink, const query_answer& answer, std::string_view asked,
+                  const attributed_model& opened) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.query/1");
+    json.member("model", opened.model().file());
+    json.member("query", asked);
+    write_answer(json, answer, opened.model(), opened.modules(), opened.tags());
+    json.end_object();
+    json.finish();
+}
+
+/// Part of a model: nodes, and the modules that hold some of them.
+struct queried_part {
+    std::vector<id> nodes;   ///< ascending
+    std::vector<id> modules; ///< those with such nodes in or below them, in the order of the tree
+};
+
+/// Returns: what a query asks for; the whole model, also modules without nodes, for "".
+/// Throws: as `find_nodes`. Complexity: that of `find_nodes`, and O(nodes + modules).
+[[nodiscard]] inline queried_part find_part(const attributed_model& opened,
+                                            std::string_view text = {}) {
+    queried_part part;
+    const auto& tree = opened.modules().index();
+    if (text.empty()) {
+        part.nodes.resize(opened.model().node_count());
+        std::iota(part.nodes.begin(), part.nodes.end(), id{0});
+        part.modules.resize(tree.size());
+        std::iota(part.modules.begin(), part.modules.end(), id{0});
+        return part;
+    }
+    part.nodes = find_nodes(opened, text);
+    std::vector<bool> holds(tree.size(), false);
+    for (auto node : part.nodes) {
+        holds[opened.tags().attributions[node].module] = true;
+    }
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        holds[tree.parent(m)] = holds[tree.parent(m)] || holds[m];
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        if (holds[m]) {
+            part.modules.push_back(m);
+        }
+    }
+    return part;
+}
+
+/// Returns: by module, whether a query asks for it, for one around it or one below it, and it is at
+///   most `depth` levels below the root; "" asks for all.
+/// Throws: as `find_modules`. Complexity: that of `find_modules`, and O(modules * depth).
+[[nodiscard]] inline std::vector<bool> find_branches(const attributed_model& opened,
+                                                     std::string_view text = {}, id depth = no_id) {
+    const auto& tree = opened.modules().index();
+    std::vector<bool> asked(tree.size(), text.empty());
+    if (!text.empty()) {
+        for (auto found : find_modules(opened, text)) {
+            std::fill(asked.begin() + found, asked.begin() + tree.end(found), true);
+            for (auto above = found; above != 0; above = tree.parent(above)) {
+                asked[tree.parent(above)] = true;
+            }
+        }
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        asked[m] = asked[m] && tree.depth(m) <= depth;
+    }
+    return asked;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_FIND_MODULES_HPP

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
+#define STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/read_tags.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
+#include <stemma/record/detail/recorded_origins.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What a file that was changed since it was tagged still says of where its nodes come from.
+struct recorded_evidence {
+    std::vector<claim_table>
+        claims; ///< of `provenance::recorded`; several where a node has several
+    std::vector<id> by_module_alone; ///< nodes that name a module and no node: whoever copied what
+                                     ///< they carry copied that, too; ascending
+    bool sketch_damaged = false;     ///< there is a sketch of the graph that cannot be read
+};
+
+/// Asks the sketch of the graph and the marks on the nodes, and where these say nothing the paths
+/// of modules that nodes carry. A node whose mark was copied from another one is not asked further.
+/// Complexity: as `find_recorded_origins`, and O(fields of the nodes).
+[[nodiscard]] inline recorded_evidence find_recorded(const wire_model& model,
+                                                     const module_tree& modules) {
+    recorded_evidence found;
+    const auto text = find_model_metadata(model, sketch_key);
+    const auto sketch = text ? read_sketch(*text, modules.size()) : std::nullopt;
+    found.sketch_damaged = text && !sketch;
+    std::vector<node_mark_found> marks;
+    std::vector<std::pair<id, node_carriers>> named;
+    for (id node = 0; node < model.node_count(); ++node) {
+        auto carriers = read_node_carriers(model, node);
+        for (const auto number : carriers.marks) {
+            marks.push_back({node, number});
+        }
+        if ((carriers.marks.empty() || !sketch) &&
+            (carriers.metadata.module || carriers.doc_string.module)) {
+            named.emplace_back(node, std::move(carriers));
+        }
+    }
+    const auto table_of = [&](std::size_t i) -> std::vector<claim>& {
+        while (found.claims.size() <= i) {
+            found.claims.push_back({provenance::recorded, std::vector<claim>(model.node_count())});
+        }
+        return found.claims[i].of;
+    };
+    if (sketch) {
+        found.claims.push_back(find_recorded_origins(model, *sketch, modules.index(), marks));
+    }
+    const module_lookup<module_tree> lookup(modules);
+    std::vector<id> origins;
+    for (const auto& [node, carriers] : named) {
+        origins.clear();
+        const auto note = [&](const std::string& path) {
+            const auto module = find_module(lookup, path);
+            if (module != no_id && std::ranges::find(origins, module) == origins.end()) {
+                origins.push_back(module);
+            }
+        };
+        for (const auto path : carriers.modules) {
+            note(std::string(path));
+        }
+        if (origins.empty() && carriers.doc_string.module) {
+            note(*carriers.doc_string.module);
+        }
+        if (origins.empty() || table_of(0)[node].module != no_id) {
+            continue;
+        }
+        for (std::size_t i = 0; i < origins.size(); ++i) {
+            claim made{origins[i], no_id, 0.9F, provenance::recorded};
+            made.doubtful = origins.size() > 1;
+            table_of(i)[node] = made;
+        }
+        found.by_module_alone.push_back(node);
+    }
+    return found;
+}
+
+/// Returns: what the record kept of that when the file was tagged again after it was changed.
+/// Complexity: O(nodes).
+[[nodiscard]] inline recorded_evidence kept_evidence(const model_record& record) {
+    recorded_evidence found;
+    for (const auto& claims : record.claims) {
+        if (claims.source == provenance::recorded) {
+            found.claims.push_back(to_table(claims));
+        }
+    }
+    return found;
+}
+
+/// Makes claims about modules of one tree claims about those of the same paths in another one;
+/// where that lacks one, there is none. Complexity: O(length of all paths + nodes).
+inline void move_claims(const module_tree& from, const module_tree& to, recorded_evidence& found) {
+    const module_lookup<module_tree> lookup(to);
+    std::vector<id> moved(from.size());
+    for (id m = 0; m < from.size(); ++m) {
+        moved[m] = find_module(lookup, from.path(m));
+    }
+    for (auto& table : found.claims) {
+        for (auto& made : table.of) {
+            made.module = made.module == no_id ? no_id : moved[made.module];
+        }
+    }
+}
+
+/// Drops what nodes that carry nothing but a module say where the other sources, which `prepared`
+/// is of, and all neighbours say something else: it was copied from elsewhere. Complexity: O(such
+/// nodes and their neighbours), and that of the sources.
+template <class Graph, class Prepared>
+void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& prepared,
+                    recorded_evidence& found) {
+    for (const auto node : found.by_module_alone) {
+        const auto said = found.claims.front().of[node].module;
+        bool contradicted = false;
+        bool agreed = false;
+        prepared.for_each_claim(node, [&](const claim& made) {
+            contradicted = true;
+            agreed = agreed || (said != no_id && tree.are_related(made.module, said));
+        });
+        const auto ask = [&](id neighbour) {
+            const auto other = found.claims.front().of[neighbour].module;
+            agreed = agreed || (other != no_id && other != 0 && said != no_id &&
+                                tree.are_related(other, said));
+        };
+        for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
+            ask(source(*it, graph));
+        }
+        for (auto [it, last] = out_edges(node, graph); it != last; ++it) {
+            ask(target(*it, graph));
+        }
+        for (auto& table : found.claims) {
+            table.of[node] = contradicted && !agreed ? claim{} : table.of[node];
+        }
+    }
+}
+
+/// Returns: of how many modules the class was known before and is not now.
+/// Complexity: O(length of all paths).
+[[nodiscard]] inline std::size_t count_lost_classes(const module_tree& before,
+                                                    const module_tree& now) {
+    const module_lookup<module_tree> lookup(now);
+    std::size_t lost = 0;
+    for (id m = 0; m < before.size(); ++m) {
+        if (!before.class_name(m).empty()) {
+            const auto found = find_module(lookup, before.path(m));
+            lost += found == no_id || now.class_name(found).empty() ? 1U : 0U;
+        }
+    }
+    return lost;
+}
+
+/// Whether a tree has all modules of another one, with the classes that are known there.
+/// Complexity: O(modules), where they differ O(bytes of their paths).
+[[nodiscard]] inline bool has_all_modules(const module_tree& now, const module_tree& before) {
+    bool same = now.size() == before.size();
+    for (id m = 0; same && m < before.size(); ++m) {
+        same = now.index().parent(m) == before.index().parent(m) &&
+               (m == 0 || now.attribute(m) == before.attribute(m)) &&
+               now.class_name(m) == before.class_name(m);
+    }
+    if (same) {
+        return true;
+    }
+    const module_lookup<module_tree> lookup(now);
+    for (id m = 0; m < before.size(); ++m) {
+        const auto found = find_module(lookup, before.path(m));
+        if (found == no_id || (now.class_name(found).empty() && !before.class_name(m).empty())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP
+#define STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
+/// find them all again without the capture.
+struct model_record {
+    carrier_set carriers; ///< how the tags are stored
+    std::map<std::string, std::string>
+        options;              ///< how the tags were found, as the program takes it
+    std::uint64_t nodes = 0;  ///< how many the model had when it was tagged
+    std::uint64_t digest = 0; ///< see `structure_digest`
+    bool from_model = false;  ///< the tree was made from the model itself, without a capture
+    std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+    bool carried = false; ///< tags came from an original, whose nodes those of the model name
+
+    /// Returns: one of the options, "" where the default was taken.
+    [[nodiscard]] std::string option(const std::string& name) const {
+        const auto found = options.find(name);
+        return found == options.end() ? std::string() : found->second;
+    }
+};
+
+/// A record as a model carries it, with the tree of its modules.
+struct recorded_model : model_record {
+    module_tree modules; ///< as they were when it was tagged
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
+carrier_names(const carrier_set& carriers) {
+    return {{"metadata", carriers.metadata},     {"attribute", carriers.attribute},
+            {"doc-string", carriers.doc_string}, {"namespace", carriers.name_space},
+            {"model", carriers.model},           {"mark", carriers.mark}};
+}
+
+template <class Writer>
+void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers) {
+    const auto count = buffers ? modules.buffer_count(m) : modules.parameter_count(m);
+    json.begin_array(true);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto tensor = buffers ? modules.buffer(m, i) : modules.parameter(m, i);
+        json.begin_array(true);
+        json.value(tensor.name);
+        json.begin_array(true);
+        for (auto extent : tensor.shape) {
+            json.value(extent);
+        }
+        json.end_array();
+        json.value(tensor.dtype);
+        json.value(tensor.trainable);
+        json.end_array();
+    }
+    json.end_array();
+}
+
+/// Reads what `to_json(model_record, module_tree)` writes.
+class record_reader {
+public:
+    explicit record_reader(std::string_view file) : file_(file) {}
+
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
+
+    void element(const std::string& path, json_part part) {
+        if (path == "carriers") {
+            read_carrier(part);
+        } else if (path == "classes") {
+            classes_.emplace_back(part.text());
+        } else if (path == "modules") {
+            read_module(part);
+        } else if (path == "aliases") {
+            aliases_.emplace_back(part[0].text(), number(part[1]));
+        } else if (path == "captured") {
+            claims_.emplace_back(part);
+        } else if (path == "shared_parameters") {
+            builder_.add_shared_parameters(part.texts());
+        }
+    }
+
+    void scalar(const std::string& path, json_part part) {
+        if (path == "schema" && !(part == "stemma.model/1")) {
+            fail("has another schema than stemma.model/1");
+        } else if (path == "nodes") {
+            record_.nodes = number(part);
+        } else if (path == "digest") {
+            record_.digest = std::stoull(std::string(part.text()), nullptr, 16);
+        } else if (path == "from_model") {
+            record_.from_model = part.boolean();
+        } else if (path == "carried") {
+            record_.carried = part.boolean();
+        } else if (path.starts_with("options.")) {
+            record_.options[path.substr(8)] = part.text();
+        }
+    }
+
+    [[nodiscard]] recorded_model finish() {
+        if (count_ == 0) {
+            fail("has no modules");
+        }
+        for (auto& [path, module] : aliases_) {
+            check_module(module);
+            builder_.add_alias(std::move(path), module);
+        }
+        record_.modules = builder_.build();
+        for (const auto& kept : claims_) {
+            auto claims = read_claims(kept.part(), record_.nodes, record_.modules.size());
+            if (!claims) {
+                fail("holds claims that do not fit the model");
+            }
+            record_.claims.push_back(std::move(*claims));
+        }
+        return std::move(record_);
+    }
+
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, std::string(model_key), reason));
+    }
+
+private:
+    void read_carrier(json_part part) {
+        auto& carriers = record_.carriers;
+        carriers.metadata |= part == "metadata";
+        carriers.attribute |= part == "attribute";
+        carriers.doc_string |= part == "doc-string";
+        carriers.name_space |= part == "namespace";
+        carriers.model |= part == "model";
+        carriers.mark |= part == "mark";
+    }
+
+    [[nodiscard]] id number(json_part part) const {
+        if (!part.is_number<id>() || part.number<id>() == no_id) {
+            fail("holds something else where a number belongs");
+        }
+        return part.number<id>();
+    }
+
+    void check_module(id m) const {
+        if (m >= count_) {
+            fail("names a module that it does not list");
+        }
+    }
+
+    /// [parent, attribute, class, qualified class, calls, parameters, buffers]
+    void read_module(json_part part) {
+        const auto attribute = part[1].text();
+        id m = 0;
+        if (count_ == 0) {
+            builder_.set_root_name(attribute);
+        } else {
+            const auto parent = number(part[0]);
+            check_module(parent);
+            m = builder_.child(parent, attribute);
+            if (m != count_) {
+                fail("lists a module twice");
+            }
+        }
+        ++count_;
+        const auto class_at = [&](std::size_t i) {
+            return part[i].is_null() ? std::string() : classes_.at(number(part[i]));
+        };
+        const auto class_name = class_at(2);
+        if (!class_name.empty()) {
+            builder_.set_class(m, class_name, class_at(3));
+        }
+        if (!part[4].is_null()) {
+            builder_.set_calls(m, number(part[4]));
+        }
+        read_tensors(part, 5, m, false);
+        read_tensors(part, 6, m, true);
+    }
+
+    void read_tensors(json_part part, std::size_t i, id m, bool buffers) {
+        if (part.size() <= i) {
+            return;
+        }
+        for (const auto tensor : part[i]) {
+            const auto shape = tensor[1].numbers<std::int64_t>();
+            const tensor_info info{tensor[0].text(), tensor[2].text(), shape, tensor[3].boolean()};
+            buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
+        }
+    }
+
+    std::string file_;
+    recorded_model record_{{.carriers = {.metadata = false}, .options = {}}, {}};
+    module_tree_builder builder_;
+    std::vector<std::string> classes_;
+    std::vector<std::pair<std::string, id>> aliases_;
+    std::vector<json_value> claims_;
+    id count_ = 0;
+};
+
+} // namespace detail
+
+/// Returns: the record of a model with these modules as one line of JSON.
+/// Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const model_record& record, const module_tree& modules) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.model/1");
+    json.key("carriers");
+    json.begin_array(true);
+    for (const auto& [name, used] : detail::carrier_names(record.carriers)) {
+        if (used) {
+            json.value(name);
+        }
+    }
+    json.end_array();
+    json.key("options");
+    json.begin_object(true);
+    for (const auto& [name, value] : record.options) {
+        json.member(name, value);
+    }
+    json.end_object();
+    json.member("nodes", record.nodes);
+    std::string digest(16, '0');
+    for (std::size_t i = 0; i < 16; ++i) {
+        digest[15 - i] = "0123456789abcdef"[record.digest >> (4 * i) & 15U];
+    }
+    json.member("digest", digest);
+    json.member("from_model", record.from_model);
+    if (record.carried) {
+        json.member("carried", true);
+    }
+    const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
+    string_pool classes;
+    bool unknown = false; // "" stands once for all of them
+    for (id m = 0; m < modules.size(); ++m) {
+        if (has_class(m) || !std::exchange(unknown, true)) {
+            classes.intern(modules.class_name(m));
+            classes.intern(modules.qualified_class(m));
+        }
+    }
+    json.key("classes");
+    json.begin_array(true);
+    for (id c = 0; c < classes.size(); ++c) {
+        json.value(classes[c]);
+    }
+    json.end_array();
+    json.key("modules");
+    json.begin_array(true);
+    const auto number_or_null = [&](bool known, id number) {
+        known ? json.value(number) : json.null();
+    };
+    for (id m = 0; m < modules.size(); ++m) {
+        json.begin_array(true);
+        number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
+        json.value(modules.attribute(m));
+        const bool known = has_class(m);
+        number_or_null(known, known ? classes.find(modules.class_name(m)) : no_id);
+        number_or_null(known, known ? classes.find(modules.qualified_class(m)) : no_id);
+        number_or_null(modules.calls(m) != no_id, modules.calls(m));
+        if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
+            detail::write_tensors(json, modules, m, false);
+            detail::write_tensors(json, modules, m, true);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.key("aliases");
+    json.begin_array(true);
+    for (const auto& alias : modules.aliases()) {
+        json.begin_array(true);
+        json.value(alias.path);
+        json.value(alias.module);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("shared_parameters");
+    json.begin_array(true);
+    for (const auto& group : modules.shared_parameters()) {
+        json.begin_array(true);
+        for (const auto& path : group) {
+            json.value(path);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    if (!record.claims.empty()) {
+        json.key("captured");
+        json.begin_array(true);
+        for (const auto& claims : record.claims) {
+            write_claims(json, claims);
+        }
+        json.end_array();
+    }
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline recorded_model read_model_record(std::string_view text,
+                                                      std::string_view file) {
+    detail::record_reader reader(file);
+    try {
+        stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
+    } catch (const std::out_of_range&) {
+        reader.fail("is not what stemma.model/1 says");
+    } catch (const std::invalid_argument&) {
+        reader.fail("is not what stemma.model/1 says");
+    }
+    return reader.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_READ_TAGS_HPP
+#define STEMMA_RECORD_DETAIL_READ_TAGS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_lookup.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What the carriers in a file say of one node.
+struct carried_tags {
+    std::optional<std::string> module; ///< path of the deepest module
+    std::optional<std::string> tag;    ///< the primary tag
+};
+
+/// What each carrier on a node says.
+struct node_carriers {
+    carried_tags metadata;                      ///< entries under `pkg.stemma.`
+    carried_tags doc_string;                    ///< the last line
+    carried_tags attribute;                     ///< attributes that stemma marked as its own
+    std::vector<std::string_view> modules;      ///< in metadata: all of them, where one key repeats
+    std::vector<id> marks;                      ///< in the doc_string
+    std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
+    std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
+};
+
+namespace detail {
+
+/// Tags are in the last lines; marks may be in any, as tools put doc_strings together.
+inline void read_doc_string(std::string_view text, node_carriers& found) {
+    found.doc_string = {};
+    found.marks.clear();
+    const auto kept = tag_edits::split_doc_string(text).kept;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const auto end = std::min(text.find('\n', begin), text.size());
+        auto line = text.substr(begin, end - begin);
+        if (const auto number = parse_mark(line); number != no_id) {
+            found.marks.push_back(number);
+        } else if (begin >= kept && line.starts_with(doc_line_mark)) {
+            line.remove_prefix(doc_line_mark.size());
+            const auto parsed = nlohmann::json::parse(line, nullptr, false);
+            const auto read = [&](const char* key, std::optional<std::string>& to) {
+                if (parsed.is_object() && parsed.contains(key) && parsed[key].is_string()) {
+                    to = parsed[key].get<std::string>();
+                }
+            };
+            read("module", found.doc_string.module);
+            read("source_module", found.doc_string.tag);
+        }
+        begin = end + 1;
+    }
+}
+
+} // namespace detail
+
+/// Complexity: O(fields of the node).
+[[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
+    using at_node = detail::onnx_fields::node;
+    using at_attribute = detail::onnx_fields::attribute;
+    node_carriers found;
+    if (!model.may_hold_tags(node)) {
+        return found;
+    }
+    auto fields = model.reader(model.message(node));
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at_node::metadata_props)) {
+            const auto [key, value] = wire_model::read_entry(fields, field);
+            if (key == module_key) {
+                found.metadata.module = value;
+                found.modules.push_back(value);
+            } else if (key == source_module_key) {
+                found.metadata.tag = value;
+            } else if (key == hierarchy_tags_key) {
+                found.all = value;
+            } else if (key == namespace_key) {
+                found.name_space = value;
+            }
+        } else if (field.is_bytes(at_node::doc_string)) {
+            detail::read_doc_string(fields.text(field), found);
+        } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at_attribute::s)) {
+                    found.attribute.tag = fields.text(part);
+                }
+            }
+        }
+    }
+    return found;
+}
+
+namespace detail {
+
+[[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
+    for (const auto* found : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
+        if (found->module || found->tag) {
+            return *found;
+        }
+    }
+    return {};
+}
+
+} // namespace detail
+
+/// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
+/// Complexity: O(fields of the node).
+[[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
+    return detail::first_of(read_node_carriers(model, node));
+}
+
+namespace detail {
+
+/// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
+/// stand for several.
+[[nodiscard]] inline std::unordered_map<std::string, id>
+modules_by_namespace(const module_tree& modules) {
+    std::unordered_map<std::string, id> by_namespace;
+    for (id m = 0; m < modules.size(); ++m) {
+        const auto [known, is_new] =
+            by_namespace.emplace(namespace_carrier::spell(modules.path(m)), m);
+        known->second = is_new ? m : no_id;
+    }
+    return by_namespace;
+}
+
+} // namespace detail
+
+namespace detail {
+
+/// Finds the modules that the carriers on nodes name, in a tree with its tags.
+class carrier_modules {
+public:
+    /// Requires: `modules` and `tags` outlive this. Complexity: O(1), and where `namespaces` of
+    /// ours may be on nodes that of `modules_by_namespace`.
+    carrier_modules(const module_tree& modules, const tag_table& tags, bool namespaces)
+        : modules_(&modules)
+        , tags_(&tags)
+        , by_namespace_(namespaces ? modules_by_namespace(modules)
+                                   : std::unordered_map<std::string, id>()) {}
+
+    /// Returns: the module, or what several have in common; `no_id` where none is named that the
+    /// tree has. Complexity: O(length) expected, the first time that only a tag is there
+    /// O(modules).
+    [[nodiscard]] id find(const node_carriers& carriers) {
+        const auto carried = first_of(carriers);
+        if (carried.module) {
+            const module_lookup<module_tree> lookup(*modules_);
+            auto module = find_module(lookup, *carried.module);
+            for (const auto other : carriers.modules) {
+                const auto found = find_module(lookup, std::string(other));
+                module = module == no_id || found == no_id ? module
+                                                           : modules_->index().lca(module, found);
+            }
+            return module;
+        }
+        if (carried.tag) {
+            if (!by_tag_) {
+                by_tag_.emplace(*tags_);
+            }
+            return by_tag_->find(*carried.tag);
+        }
+        if (!carriers.name_space || by_namespace_.empty()) {
+            return no_id;
+        }
+        const auto found = by_namespace_.find(std::string(*carriers.name_space));
+        return found == by_namespace_.end() ? no_id : found->second;
+    }
+
+private:
+    const module_tree* modules_;
+    const tag_table* tags_;
+    std::unordered_map<std::string, id> by_namespace_;
+    std::optional<tag_lookup> by_tag_;
+};
+
+/// Returns: by node what the table of tags says, if there is one that can be read.
+[[nodiscard]] inline std::optional<std::vector<id>> read_table(const wire_model& model,
+                                                               std::size_t modules, bool& damaged) {
+    const auto table = find_model_metadata(model, tag_table_key);
+    try {
+        return table ? std::optional(
+                           read_recorded_tags(*table, model.file(), model.node_count(), modules)
+                               .module)
+                     : std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
+        }
+    }
+    damaged = true;
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// What a file says itself of the modules of its nodes.
+struct carried_modules {
+    std::vector<id> of;         ///< by node; `no_id` for none
+    bool table_damaged = false; ///< there is a table of tags that cannot be read
+};
+
+/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
+/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
+/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
+/// and was written by stemma, and a table only where it can be read. Complexity: O(modules + nodes
+/// + fields), and the length of all paths where namespaces are read.
+[[nodiscard]] inline carried_modules
+read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
+    carried_modules carried;
+    auto table = detail::read_table(model, modules.size(), carried.table_damaged);
+    carried.of = table ? *std::move(table) : std::vector<id>(model.node_count(), no_id);
+    detail::carrier_modules named(modules, tags, detail::has_our_namespaces(model));
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto found = named.find(read_node_carriers(model, node));
+        carried.of[node] = found != no_id ? found : carried.of[node];
+    }
+    return carried;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_READ_TAGS_HPP

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP
+#define STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/model/attribution.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: a confidence as it comes back from a record, in whole per cent.
+[[nodiscard]] inline float in_percent(float confidence) {
+    return static_cast<float>(std::lround(confidence * 100)) / 100;
+}
+
+/// A table of claims as a record holds it: the same claim for so many nodes.
+struct claim_runs {
+    /// Operators in a row with the same claim.
+    struct run {
+        std::uint64_t count = 0; ///< how many
+        claim made;              ///< `module == no_id`: none
+    };
+
+    provenance source = provenance::root; ///< the one that all claims name
+    std::vector<run> runs;                ///< from node 0 on
+
+    /// Returns: how many nodes they speak of, claims or none. Complexity: O(runs).
+    [[nodiscard]] std::uint64_t nodes() const noexcept {
+        std::uint64_t total = 0;
+        for (const auto& part : runs) {
+            total += part.count;
+        }
+        return total;
+    }
+};
+
+/// Complexity: O(claims).
+[[nodiscard]] inline claim_runs to_runs(const claim_table& table) {
+    const auto is_same = [](const claim& a, const claim& b) {
+        return a.module == b.module &&
+               (a.module == no_id || (a.call == b.call && a.confidence == b.confidence &&
+                                      a.exact == b.exact && a.doubtful == b.doubtful));
+    };
+    claim_runs result{table.source, {}};
+    for (const auto& made : table.of) {
+        if (result.runs.empty() || !is_same(result.runs.back().made, made)) {
+            result.runs.push_back({0, made});
+        }
+        ++result.runs.back().count;
+    }
+    return result;
+}
+
+/// Requires: as many nodes as a model in memory has. Complexity: O(nodes).
+[[nodiscard]] inline claim_table to_table(const claim_runs& runs) {
+    claim_table table{runs.source, {}};
+    for (const auto& [count, made] : runs.runs) {
+        table.of.insert(table.of.end(), static_cast<std::size_t>(count), made);
+    }
+    return table;
+}
+
+/// Writes claims as `{"source", "runs"}`: a run is `[count]` of nodes without a claim, or
+/// `[count, module, per cent]`, and behind it the call, or null, and 0 where the module need not be
+/// the deepest, 2 where it is one of several.
+/// Complexity: O(runs).
+template <class Writer>
+void write_claims(Writer& json, const claim_runs& claims) {
+    json.begin_object(true);
+    json.member("source", to_string(claims.source));
+    json.key("runs");
+    json.begin_array(true);
+    for (const auto& [count, made] : claims.runs) {
+        json.begin_array(true);
+        json.value(count);
+        if (made.module != no_id) {
+            json.value(made.module);
+            json.value(std::lround(made.confidence * 100));
+            if (made.call != no_id || !made.exact || made.doubtful) {
+                made.call == no_id ? json.null() : json.value(made.call);
+            }
+            if (!made.exact || made.doubtful) {
+                json.value(made.exact ? 2 : 0);
+            }
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+/// Reads what `write_claims` writes, for a model of so many nodes and modules.
+/// Returns: nothing when it is something else.
+/// Complexity: O(runs).
+[[nodiscard]] inline std::optional<claim_runs> read_claims(json_part part, std::uint64_t nodes,
+                                                           std::size_t modules) {
+    const auto source = part["source"];
+    const auto runs = part["runs"];
+    if (!source.is_text() || !runs.is_array()) {
+        return std::nullopt;
+    }
+    const auto known = parse_provenance(source.text());
+    if (!known || !is_evidence(*known)) {
+        return std::nullopt;
+    }
+    claim_runs result{*known, {}};
+    std::uint64_t total = 0;
+    for (const auto run : runs) {
+        const auto number = [&](std::size_t i) -> std::uint64_t {
+            const auto found = run[i];
+            return found.is_number<std::uint64_t>() ? found.number<std::uint64_t>() : UINT64_MAX;
+        };
+        if (!run.is_array() || run.size() == 2 || number(0) > nodes - total) {
+            return std::nullopt;
+        }
+        claim made;
+        if (run.size() > 2) {
+            if (number(1) >= modules || number(2) > 100) {
+                return std::nullopt;
+            }
+            made.module = static_cast<id>(number(1));
+            made.confidence = static_cast<float>(number(2)) / 100;
+            made.source = *known;
+            made.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
+            made.exact = number(4) != 0;
+            made.doubtful = number(4) == 2;
+        }
+        total += number(0);
+        result.runs.push_back({number(0), made});
+    }
+    return total == nodes ? std::optional(std::move(result)) : std::nullopt;
+}
+
+/// Returns: the claims about some of the nodes of a model, which are numbered anew in that order;
+/// none where they are about a model of another size.
+/// Complexity: O(tables * nodes of the model).
+[[nodiscard]] inline std::vector<claim_runs> claims_about(const std::vector<claim_runs>& all,
+                                                          std::span<const id> nodes,
+                                                          std::size_t model_nodes) {
+    std::vector<claim_runs> result;
+    for (const auto& claims : all) {
+        if (claims.nodes() == model_nodes) {
+            const auto table = to_table(claims);
+            claim_table part{claims.source, {}};
+            for (auto node : nodes) {
+                part.of.push_back(table.of[node]);
+            }
+            result.push_back(to_runs(part));
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP
+#define STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP
+
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/sketch_lookup.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A mark on a node: the number that one of the nodes it was made of had when the graph was tagged.
+struct node_mark_found {
+    id node = no_id;   ///< that has it
+    id number = no_id; ///< in the sketch
+};
+
+namespace detail {
+
+/// Finds what the nodes of a graph were before somebody changed it.
+///
+/// A node makes values that the sketch knows by name, or has marks, or its name is that of a value
+/// with words behind it. It was made of all that stood between the values it makes and the values
+/// that are left; constants and shapes do not count beside data.
+class origin_finder {
+public:
+    origin_finder(const onnx_model& now, const graph_sketch& then, const tree_index& modules,
+                  std::span<const node_mark_found> given)
+        : now_(now)
+        , then_(then)
+        , lookup_(then)
+        , modules_(modules)
+        , found_(now.node_count())
+        , holder_(then.node_count(), no_id)
+        , marked_(then.node_count(), no_id) {
+        find_by_names();
+        if (!names_are_kept()) {
+            std::fill(holder_.begin(), holder_.end(), no_id);
+            std::fill(found_.begin(), found_.end(), identity{});
+        }
+        take_marks(given);
+        for (id node = 0; node < now.node_count(); ++node) {
+            absorb(node);
+        }
+    }
+
+    [[nodiscard]] claim_table find() {
+        claim_table table{provenance::recorded, std::vector<claim>(now_.node_count())};
+        for (id node = 0; node < now_.node_count(); ++node) {
+            start(node);
+            if (!region_.empty()) {
+                table.of[node] = settle(node);
+            }
+        }
+        return table;
+    }
+
+private:
+    struct identity {
+        id node = no_id;      // of the sketch
+        bool by_hint = false; // only the name speaks for it
+    };
+
+    // An operator is made of a handful; what is larger says nothing.
+    static constexpr std::size_t max_region = 128;
+
+    void find_by_names() {
+        for (id node = 0; node < now_.node_count(); ++node) {
+            for (id i = 0; i < now_.output_count(node) && found_[node].node == no_id; ++i) {
+                found_[node].node = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
+            }
+            if (found_[node].node != no_id) {
+                holder_[found_[node].node] = node;
+            }
+        }
+        for (id node = 0; node < now_.node_count(); ++node) {
+            if (found_[node].node != no_id) {
+                continue;
+            }
+            auto maker = lookup_.maker_within(now_.name(node));
+            for (id i = 0; i < now_.output_count(node) && maker == no_id; ++i) {
+                maker = lookup_.maker_within(now_.value_name(now_.first_output(node) + i));
+            }
+            found_[node] = {maker, true};
+            if (maker != no_id && holder_[maker] == no_id) {
+                holder_[maker] = node;
+            }
+        }
+    }
+
+    [[nodiscard]] bool same_type(id node, id before) const {
+        const auto type = then_.type(before);
+        const auto domain = now_.domain(node);
+        if (domain.empty()) {
+            return type == now_.op_type(node);
+        }
+        return type.size() == domain.size() + 2 + now_.op_type(node).size() &&
+               type.starts_with(domain) && type.ends_with(now_.op_type(node));
+    }
+
+    /// Tools that number all values anew give them names that others had. Operators of types that
+    /// there were none of before tell nothing of that.
+    [[nodiscard]] bool names_are_kept() const {
+        std::vector<bool> is_known;
+        for (id op = 0; op < now_.operator_count(); ++op) {
+            is_known.push_back(then_.has_type(
+                graph_sketch::spell_type(now_.operator_domain(op), now_.operator_type(op))));
+        }
+        std::size_t known = 0;
+        std::size_t same = 0;
+        for (id node = 0; node < now_.node_count(); ++node) {
+            const auto& found = found_[node];
+            if (found.node != no_id && !found.by_hint && is_known[now_.operator_id(node)]) {
+                ++known;
+                same += same_type(node, found.node) ? 1U : 0U;
+            }
+        }
+        return 2 * same >= known;
+    }
+
+    void take_marks(std::span<const node_mark_found> given) {
+        for (const auto& mark : given) {
+            if (mark.number < then_.node_count()) {
+                marks_.push_back(mark);
+            }
+        }
+        std::stable_sort(marks_.begin(), marks_.end(),
+                         [](const auto& a, const auto& b) { return a.node < b.node; });
+        // What a function held stands, with one mark, wherever that was called.
+        std::vector<id> count(then_.node_count(), 0);
+        for (const auto& mark : marks_) {
+            ++count[mark.number];
+        }
+        // Neighbours are asked about marks that no name confirms.
+        std::vector<node_mark_found> kept;
+        for (const auto& mark : marks_) {
+            const auto& known = found_[mark.node];
+            if ((known.node != no_id && !known.by_hint) || known.node == mark.number ||
+                (count[mark.number] == 1 && stands_where(mark))) {
+                kept.push_back(mark);
+            }
+        }
+        marks_ = std::move(kept);
+        for (const auto& mark : marks_) {
+            marked_[mark.number] = mark.node;
+        }
+    }
+
+    [[nodiscard]] std::span<const node_mark_found> marks_of(id node) const {
+        const auto less = [](const node_mark_found& mark, id wanted) { return mark.node < wanted; };
+        const auto first = std::lower_bound(marks_.begin(), marks_.end(), node, less);
+        auto last = first;
+        while (last != marks_.end() && last->node == node) {
+            ++last;
+        }
+        return {first, last};
+    }
+
+    /// Whether a mark is on the same type of operator as before, or near those whose neighbours it
+    /// has now, or nothing is known of them. One that another node has as well, by the name of what
+    /// it makes, was copied from there.
+    [[nodiscard]] bool stands_where(const node_mark_found& mark) {
+        const auto holder = holder_[mark.number];
+        if (holder == no_id && same_type(mark.node, mark.number)) {
+            return true;
+        }
+        if (holder != no_id && holder != mark.node && same_type(holder, mark.number) &&
+            !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
+            return false;
+        }
+        neighbours(mark.node);
+        return near_.empty() || lookup_.is_near(mark.number, near_);
+    }
+
+    [[nodiscard]] bool reads_from(id reader, id maker) const {
+        const auto inputs = now_.inputs(reader);
+        return std::ranges::any_of(
+            inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
+    }
+
+    /// Returns: the nodes that read what a node makes now.
+    [[nodiscard]] std::span<const id> readers_of(id node) {
+        if (readers_.size() == 0) {
+            readers_ = grouped_ids(now_.node_count(), [&](auto take) {
+                for (id reader = 0; reader < now_.node_count(); ++reader) {
+                    for (const auto value : now_.inputs(reader)) {
+                        const auto maker = value == no_id ? no_id : now_.producer(value);
+                        maker == no_id ? void() : take(maker, reader);
+                    }
+                }
+            });
+        }
+        return readers_[node];
+    }
+
+    /// Collects the nodes of the sketch that the neighbours of a node stand for.
+    void neighbours(id node) {
+        near_.clear();
+        const auto note = [&](id other) {
+            if (const auto& known = found_[other]; known.node != no_id) {
+                near_.push_back(known.node);
+            }
+            for (const auto& mark : marks_of(other)) {
+                near_.push_back(mark.number);
+            }
+        };
+        for (const auto value : now_.inputs(node)) {
+            const auto maker = value == no_id ? no_id : now_.producer(value);
+            maker == no_id ? void() : note(maker);
+        }
+        const auto readers = readers_of(node);
+        std::for_each(readers.begin(), readers.end(), note);
+    }
+
+    /// What makes another value than before took in what came next and is gone: the ones that read
+    /// one another and nothing else than the node itself reads, up to one that several read.
+    void absorb(id node) {
+        if (found_[node].node != no_id && !found_[node].by_hint) {
+            return;
+        }
+        start(node);
+        if (region_.empty()) {
+            return;
+        }
+        near_.clear(); // what the values stand for that the node reads
+        for (const auto value : now_.inputs(node)) {
+            const auto maker = value == no_id ? no_id : now_.producer(value);
+            if (maker != no_id && found_[maker].node != no_id) {
+                near_.push_back(found_[maker].node);
+                if (const auto took = absorbed_.find(maker); took != absorbed_.end()) {
+                    near_.insert(near_.end(), took->second.begin(), took->second.end());
+                }
+            }
+        }
+        const auto before = static_cast<std::ptrdiff_t>(region_.size());
+        auto next = lookup_.only_reader(region_.front());
+        while (next != no_id && is_gone(next, node) && region_.size() < max_region &&
+               reads_only(next) && !is_of_reader(next, node)) {
+            region_.push_back(next);
+            next = lookup_.only_reader(next);
+        }
+        // Where nothing of what came behind is left, all that was cut off rather than taken in.
+        const auto behind = lookup_.readers(region_.back());
+        if (std::ranges::all_of(
+                behind, [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
+            return;
+        }
+        if (std::ssize(region_) > before) {
+            auto& took = absorbed_[node];
+            took.assign(region_.begin() + before, region_.end());
+            for (const auto one : took) {
+                holder_[one] = node;
+            }
+        }
+    }
+
+    /// Whether a node of the sketch is what gave a reader of `node` its type, as Conv a FusedConv.
+    [[nodiscard]] bool is_of_reader(id before, id node) {
+        const auto spelled = then_.type(before);
+        const auto domain = spelled.rfind("::");
+        const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
+        const auto readers = readers_of(node);
+        return std::ranges::any_of(readers, [&](id reader) {
+            return now_.op_type(reader).find(type) != std::string_view::npos;
+        });
+    }
+
+    /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
+    [[nodiscard]] bool reads_only(id before) const {
+        const auto from = then_.read_from(before);
+        return std::ranges::all_of(from, [&](id one) {
+            return one != graph_sketch::given &&
+                   (!lookup_.is_dependent(one) ||
+                    std::ranges::find(region_, one) != region_.end() ||
+                    std::ranges::find(near_, one) != near_.end());
+        });
+    }
+
+    /// Collects what a node was made of: of what makes its values back to what is left.
+    void start(id node) {
+        region_.clear();
+        const auto& known = found_[node];
+        if (known.node != no_id) {
+            grow(node, known.node);
+        }
+        for (const auto& mark : marks_of(node)) {
+            // What the names of its values do not lead to was copied from elsewhere.
+            if (known.node == no_id || (known.by_hint && same_type(node, mark.number))) {
+                grow(node, mark.number);
+            }
+        }
+        if (const auto took = absorbed_.find(node); took != absorbed_.end()) {
+            region_.insert(region_.end(), took->second.begin(), took->second.end());
+        }
+    }
+
+    void grow(id node, id last) {
+        const auto add = [&](id one) {
+            if (std::ranges::find(region_, one) == region_.end()) {
+                region_.push_back(one);
+            }
+        };
+        auto at = region_.size();
+        add(last);
+        for (; lookup_.is_dependent(last) && at < region_.size() && region_.size() < max_region;
+             ++at) {
+            for (const auto from : then_.read_from(region_[at])) {
+                if (from != graph_sketch::given && lookup_.is_dependent(from) &&
+                    is_gone(from, node)) {
+                    add(from);
+                }
+            }
+        }
+    }
+
+    /// Whether no node but this one stands for a node of the sketch.
+    [[nodiscard]] bool is_gone(id before, id node) const {
+        return (holder_[before] == no_id || holder_[before] == node) &&
+               (marked_[before] == no_id || marked_[before] == node);
+    }
+
+    [[nodiscard]] claim settle(id node) const {
+        const auto& first = then_.of(region_.front());
+        claim made{first.module, first.call, first.confidence, provenance::recorded};
+        for (const auto one : region_) {
+            const auto& other = then_.of(one);
+            made.call = other.module == made.module && other.call == made.call ? made.call : no_id;
+            made.module = modules_.lca(made.module, other.module);
+            made.confidence = std::min(made.confidence, other.confidence);
+        }
+        if (region_.size() == max_region) {
+            made.exact = false;
+        }
+        const bool sure = found_[node].node != no_id && !found_[node].by_hint;
+        made.confidence = std::min(made.confidence, sure ? 0.95F : 0.9F);
+        return made.confidence > 0 ? made : claim{};
+    }
+
+    const onnx_model& now_;
+    const graph_sketch& then_;
+    sketch_lookup lookup_;
+    const tree_index& modules_;
+    std::vector<identity> found_; // by node now
+    std::vector<id> holder_;      // by node then: the one that makes its values now
+    std::vector<id> marked_;      // by node then: the one that has its mark now
+    std::vector<node_mark_found> marks_;
+    grouped_ids readers_; // by node now
+    std::unordered_map<id, std::vector<id>> absorbed_;
+    std::vector<id> near_;
+    std::vector<id> region_;
+};
+
+} // namespace detail
+
+/// Claims for the nodes of a graph where they come from, by what a sketch says of the graph as it
+/// was; `marks` are those on its nodes. See docs/evidence.md.
+///
+/// A node belongs to the common ancestor of all that it was made of. A mark counts where no name of
+/// a value contradicts it and its neighbours stood near it before.
+/// Complexity: O(nodes log nodes) of both graphs, and of each node up to a constant of neighbours.
+[[nodiscard]] inline claim_table find_recorded_origins(const onnx_model& now,
+                                                       const graph_sketch& then,
+                                                       const tree_index& modules,
+                                                       std::span<const node_mark_found> marks) {
+    return detail::origin_finder(now, then, modules, marks).find();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP
+#define STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/carrier.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
+struct recorded_tags {
+    std::vector<id> module;                ///< by node
+    std::map<id, std::vector<id>> several; ///< nodes with more than one tag
+};
+
+/// Returns: the table as one line of JSON: runs of [count, module], with a list of the selected
+/// modules behind it where there are several tags.
+/// Complexity: O(nodes).
+[[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.tags/1");
+    json.key("runs");
+    json.begin_array(true);
+    const auto several = [&](std::size_t v) -> const std::vector<id>* {
+        const auto found = tags.several.find(static_cast<id>(v));
+        return found == tags.several.end() ? nullptr : &found->second;
+    };
+    for (std::size_t v = 0; v < tags.module.size();) {
+        auto end = v + 1;
+        while (end < tags.module.size() && tags.module[end] == tags.module[v] &&
+               (several(v) == nullptr) == (several(end) == nullptr) &&
+               (several(v) == nullptr || *several(v) == *several(end))) {
+            ++end;
+        }
+        json.begin_array(true);
+        json.value(end - v);
+        json.value(tags.module[v]);
+        if (several(v) != nullptr) {
+            json.begin_array(true);
+            for (auto m : *several(v)) {
+                json.value(m);
+            }
+            json.end_array();
+        }
+        json.end_array();
+        v = end;
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+namespace detail {
+
+/// Reads what `to_json(recorded_tags)` writes.
+struct tags_reader {
+    // A short run may stand for many lists: more than any tagging has is no table but an attack.
+    static constexpr std::size_t max_tags_on_average = 64;
+
+    recorded_tags tags;
+    std::size_t nodes = 0;
+    std::size_t listed = 0;
+    id modules = 0;
+    bool valid = true;
+
+    [[nodiscard]] bool wants(const std::string& path) const { return path == "runs"; }
+    void scalar(const std::string&, json_part) {}
+
+    void element(const std::string&, json_part run) {
+        const auto is_module = [&](json_part m) {
+            return m.is_number<id>() && m.number<id>() < modules;
+        };
+        const auto several = run[2];
+        valid = valid && run[0].is_number<std::size_t>() &&
+                run[0].number<std::size_t>() <= nodes - tags.module.size() && is_module(run[1]) &&
+                (!several || several.is_array());
+        if (!valid) {
+            return;
+        }
+        const auto count = run[0].number<std::size_t>();
+        if (several) {
+            listed += count * several.size();
+            valid = listed <= nodes * max_tags_on_average;
+            for (const auto m : several) {
+                valid = valid && is_module(m);
+            }
+            for (std::size_t i = 0; valid && i < count; ++i) {
+                tags.several[static_cast<id>(tags.module.size() + i)] = several.numbers<id>();
+            }
+        }
+        tags.module.insert(tags.module.end(), count, run[1].number<id>());
+    }
+};
+
+} // namespace detail
+
+/// Reads a table of tags for a model of so many nodes and modules.
+/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline recorded_tags read_recorded_tags(std::string_view text, std::string_view file,
+                                                      std::size_t nodes, std::size_t modules) {
+    detail::tags_reader reader;
+    reader.nodes = nodes;
+    reader.modules = static_cast<id>(modules);
+    const auto place = std::string(file) + ": " + std::string(tag_table_key);
+    stream_json(text, place, reader);
+    if (!reader.valid || reader.tags.module.size() != nodes) {
+        STEMMA_THROW(error(error_code::malformed, place, "", "does not fit the model"));
+    }
+    return std::move(reader.tags);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP

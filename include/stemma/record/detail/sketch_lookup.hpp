@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP
+#define STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP
+
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Looks up nodes of a sketch by what they made, and what is around them.
+class sketch_lookup {
+public:
+    /// Requires: the sketch outlives this. Complexity: O(n log n) in what nodes made and read.
+    explicit sketch_lookup(const graph_sketch& then) : then_(then) {
+        readers_ = grouped_ids(then.node_count(), [&](auto take) {
+            for (id node = 0; node < then.node_count(); ++node) {
+                for (const auto from : then.read_from(node)) {
+                    from == graph_sketch::given ? void() : take(from, node);
+                }
+            }
+        });
+        find_dependent();
+        find_makers();
+    }
+
+    /// Whether what a node made depended on data, rather than on constants and shapes.
+    [[nodiscard]] bool is_dependent(id node) const { return dependent_[node]; }
+
+    /// Returns: the nodes that read what a node made, one as often as it did.
+    [[nodiscard]] std::span<const id> readers(id node) const { return readers_[node]; }
+
+    /// Returns: the node that alone reads what a node made, `no_id` for none or several.
+    /// Complexity: O(readers).
+    [[nodiscard]] id only_reader(id node) const {
+        const auto all = readers_[node];
+        const bool one = !all.empty() &&
+                         std::ranges::all_of(all, [&](id other) { return other == all.front(); });
+        return one ? all.front() : no_id;
+    }
+
+    /// Returns: the node of the sketch that made a value of that name, `no_id` for none or several.
+    [[nodiscard]] id maker_of(std::string_view name) const {
+        if (name.empty()) {
+            return no_id;
+        }
+        const auto hash = graph_sketch::hash_of(name);
+        const auto at = std::lower_bound(makers_.begin(), makers_.end(), std::pair(hash, id{0}));
+        const bool found = at != makers_.end() && at->first == hash;
+        const bool again = found && at + 1 != makers_.end() && (at + 1)->first == hash;
+        return found && !again ? at->second : no_id;
+    }
+
+    /// The same, of a name with words behind it: `<value>_nchwc`, `<value>_token_12`. A number
+    /// alone is part of another value's name.
+    [[nodiscard]] id maker_within(std::string_view name) const {
+        bool word = false;
+        auto end = name.size();
+        for (int cuts = 0; cuts < 4; ++cuts) {
+            const auto at = name.substr(0, end).rfind('_');
+            if (at == name.npos || at == 0) {
+                break;
+            }
+            word = word || std::any_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                       name.begin() + static_cast<std::ptrdiff_t>(end),
+                                       [](char c) { return c < '0' || c > '9'; });
+            end = at;
+            if (const auto maker = word ? maker_of(name.substr(0, end)) : no_id; maker != no_id) {
+                return maker;
+            }
+        }
+        return no_id;
+    }
+
+    /// Whether one of some nodes is a few steps away from another one. Complexity: O(1).
+    [[nodiscard]] bool is_near(id node, std::span<const id> others) const {
+        std::vector<id> seen{node};
+        std::size_t begin = 0;
+        for (unsigned step = 0; step < max_steps && seen.size() < max_visited; ++step) {
+            const auto end = seen.size();
+            const auto visit = [&](id next) {
+                if (next != graph_sketch::given && seen.size() < max_visited &&
+                    std::ranges::find(seen, next) == seen.end()) {
+                    seen.push_back(next);
+                }
+            };
+            for (; begin < end; ++begin) {
+                const auto from = then_.read_from(seen[begin]);
+                const auto to = readers_[seen[begin]];
+                std::for_each(from.begin(), from.end(), visit);
+                std::for_each(to.begin(), to.end(), visit);
+            }
+        }
+        return std::ranges::any_of(
+            seen, [&](id one) { return std::ranges::find(others, one) != others.end(); });
+    }
+
+private:
+    // How far apart those may be that were neighbours once what was between is gone.
+    static constexpr unsigned max_steps = 4;
+    static constexpr std::size_t max_visited = 128;
+
+    /// Which nodes depended on data: all that came of what was given, but not through its shape.
+    void find_dependent() {
+        const auto count = then_.node_count();
+        const auto hides = [&](id node) {
+            return then_.type(node) == "Shape" || then_.type(node) == "Size";
+        };
+        dependent_.resize(count, false);
+        std::vector<id> work;
+        for (id node = 0; node < count; ++node) {
+            const auto read = then_.read_from(node);
+            if (!hides(node) && std::ranges::find(read, graph_sketch::given) != read.end()) {
+                dependent_[node] = true;
+                work.push_back(node);
+            }
+        }
+        while (!work.empty()) {
+            const auto node = work.back();
+            work.pop_back();
+            for (const auto reader : readers_[node]) {
+                if (!dependent_[reader] && !hides(reader)) {
+                    dependent_[reader] = true;
+                    work.push_back(reader);
+                }
+            }
+        }
+    }
+
+    void find_makers() {
+        makers_.reserve(then_.node_count());
+        for (id node = 0; node < then_.node_count(); ++node) {
+            for (const auto hash : then_.made(node)) {
+                makers_.emplace_back(hash, node);
+            }
+        }
+        std::sort(makers_.begin(), makers_.end());
+    }
+
+    const graph_sketch& then_;
+    grouped_ids readers_;
+    std::vector<bool> dependent_;
+    std::vector<std::pair<std::uint32_t, id>> makers_; // by hash
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP

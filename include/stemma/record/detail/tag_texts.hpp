@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
+#define STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/io/json_text.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/record/detail/lineage_text.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Spells out what is written about operators. The texts are valid until the next call.
+class tag_texts {
+public:
+    /// Requires: both outlive the texts.
+    tag_texts(const module_tree& modules, const tagging& found)
+        : modules_(&modules), found_(&found) {}
+
+    /// Complexity: O(length).
+    [[nodiscard]] operator_tags of_operator(id v) {
+        const auto module = found_->attributions[v].module;
+        const auto set = found_->tag_sets[v];
+        all_.clear();
+        if (found_->pool.size_of(set) < 2) {
+            return {tag_of(module), path_of(module), all_, {}};
+        }
+        found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
+        const auto json = as_json(set); // which spells tags, too
+        return {tag_of(module), path_of(module), all_, json};
+    }
+
+    /// Returns: the tags of a set as a JSON array. Complexity: O(length), O(1) for the last set.
+    [[nodiscard]] std::string_view as_json(id_set set) {
+        if (set == last_set_ && !json_.empty()) {
+            return json_;
+        }
+        last_set_ = set;
+        json_.clear();
+        found_->pool.for_each(set, [&](id m) {
+            json_.append(json_.empty() ? "[" : ", ");
+            append_json_string(tag_of(m), json_);
+        });
+        json_.append("]");
+        return json_;
+    }
+
+private:
+    [[nodiscard]] std::string_view tag_of(id m) {
+        const auto& tags = found_->tags;
+        return tag_.spell(
+            tags.writable(m), [&](id selected) { return tags.above(selected); },
+            [&](id selected, std::size_t, std::string& text) {
+                text.push_back('/');
+                text.append(tags.segment(selected));
+            });
+    }
+
+    [[nodiscard]] std::string_view path_of(id m) {
+        return path_.spell(
+            m, [&](id inner) { return modules_->index().parent(inner); },
+            [&](id inner, std::size_t level, std::string& text) {
+                if (level > 1) {
+                    text.push_back('.');
+                }
+                if (level > 0) {
+                    text.append(modules_->attribute(inner));
+                }
+            });
+    }
+
+    const module_tree* modules_;
+    const tagging* found_;
+    detail::lineage_text tag_;
+    detail::lineage_text path_;
+    std::vector<std::string> all_;
+    std::string json_; // of `last_set_`, once there is one
+    id_set last_set_ = no_id;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP
+#define STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/read_tags.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+namespace stemma {
+
+/// Writes the tags that a file carries over what was found: one that somebody changed in the file
+/// counts as that somebody's word.
+/// Returns: whether the table of tags could be read, if there is one.
+/// Complexity: that of `read_carried_modules`.
+inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
+    const auto [carried, table_damaged] = read_carried_modules(model, modules, found.tags);
+    for (id node = 0; node < carried.size(); ++node) {
+        auto& made = found.attributions[node];
+        if (carried[node] == no_id || carried[node] == made.module ||
+            (found.tags.is_selected(carried[node]) &&
+             found.tags.selected(made.module) == carried[node] &&
+             !read_carried_tags(model, node).module)) {
+            continue;
+        }
+        made = {carried[node], no_id, 1, provenance::metadata, false};
+        found.tag_sets[node] = found.tags.selected(carried[node]);
+    }
+    return !table_damaged;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP
+#define STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP
+
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/tagging/propagate_tags.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: by value, the nodes that read it, ascending, each as often as it reads it.
+/// Complexity: O(values + inputs).
+[[nodiscard]] inline grouped_ids collect_value_readers(const onnx_model& model) {
+    return grouped_ids(model.value_count(), [&](auto take) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            for (auto value : model.inputs(node)) {
+                if (value != no_id) {
+                    take(value, node);
+                }
+            }
+        }
+    });
+}
+
+/// Finds the tags of every value: those of its readers; unread, those of its producer; an unread
+/// initializer, that of the module its name speaks of; else the root's.
+///
+/// New sets are added to the tagging's pool.
+/// Returns: by value, never empty sets.
+/// Complexity: O((values + inputs) * cap).
+[[nodiscard]] inline std::vector<id_set>
+find_value_tags(const onnx_model& model, const module_tree& modules, tagging& found) {
+    std::vector<id> selected(modules.size());
+    for (id m = 0; m < selected.size(); ++m) {
+        selected[m] = found.tags.selected(m);
+    }
+    std::vector<id_set> tags(model.value_count(), no_id);
+    std::vector<std::pair<id, id_set>> others; // where not all readers have the same
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto set = found.tag_sets[node];
+        for (auto value : model.inputs(node)) {
+            if (value == no_id || tags[value] == set) {
+                continue;
+            }
+            if (tags[value] == no_id) {
+                tags[value] = set;
+            } else {
+                others.emplace_back(value, set);
+            }
+        }
+    }
+    const grouped_ids sets(model.value_count(), [&](auto take) {
+        for (const auto& [value, set] : others) {
+            take(value, set);
+        }
+    });
+    const module_lookup<module_tree> lookup(modules);
+    detail::tag_union united(modules.index(), selected, default_tag_cap, found.pool);
+    for (id value = 0; value < tags.size(); ++value) {
+        if (const auto more = sets[value]; !more.empty()) {
+            united.clear();
+            united.add(tags[value]);
+            std::for_each(more.begin(), more.end(), [&](id_set set) { united.add(set); });
+            tags[value] = united.get();
+        } else if (tags[value] != no_id) {
+            continue;
+        } else if (const auto producer = model.producer(value); producer != no_id) {
+            tags[value] = found.tag_sets[producer];
+        } else {
+            const auto path = owner_path(model.value_name(value));
+            tags[value] = found.tags.selected(
+                model.is_initializer(value) ? find_longest(lookup, path).first : 0);
+        }
+    }
+    return tags;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_MODULE_STATISTICS_HPP
+#define STEMMA_RECORD_MODULE_STATISTICS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// How many nodes, parameters and operators of which type a module has, itself and with all below.
+/// Columns are by module.
+struct module_statistics {
+    /// How often an operator occurs.
+    struct operator_count {
+        id op = no_id; ///< number of the operator in the model
+        id count = 0;  ///< how many nodes
+    };
+
+    /// How much there is of weights of one kind and type.
+    struct weight_count {
+        weight_kind kind = weight_kind::parameter; ///< what they are to the model
+        std::int64_t data_type = 0;                ///< a number in TensorProto.DataType
+        std::uint64_t elements = 0;                ///< each of several packed into one counts
+        std::uint64_t bytes = 0;                   ///< of their data
+    };
+
+    std::vector<id> own_nodes;                 ///< nodes whose deepest module it is
+    std::vector<id> nodes;                     ///< of it and of all below
+    std::vector<std::uint64_t> own_parameters; ///< elements, shared ones with every owner
+    std::vector<std::uint64_t> parameters;     ///< elements, shared ones once
+    std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 where the tree declares none
+    std::vector<std::vector<operator_count>> operators; ///< with all below; the most frequent first
+    bool declared = false; ///< parameters are those the tree declares, not those in the file
+    std::vector<std::vector<weight_count>> weights; ///< in the file, with all below; by kind, type
+    std::vector<std::uint64_t> stored; ///< elements of parameters in the file, with all below
+    std::vector<std::uint64_t> bytes;  ///< of their data
+};
+
+namespace detail {
+
+inline void add_up(const tree_index& tree, std::vector<std::uint64_t>& column) {
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        column[tree.parent(m)] += column[m];
+    }
+}
+
+/// Counts what the tree declares. What several modules share counts once where they meet.
+inline void count_declared(const module_tree& modules, module_statistics& result) {
+    const auto& tree = modules.index();
+    for (id m = 0; m < modules.size(); ++m) {
+        for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+            const auto parameter = modules.parameter(m, i);
+            result.own_parameters[m] += parameter.elements();
+            result.trainable[m] += parameter.trainable ? parameter.elements() : 0;
+        }
+    }
+    result.parameters = result.own_parameters;
+    const module_lookup<module_tree> lookup(modules);
+    for (const auto& group : modules.shared_parameters()) {
+        std::vector<std::pair<id, std::size_t>> owners; // module, which of its parameters
+        for (const auto& path : group) {
+            const auto dot = path.rfind('.');
+            const auto owner =
+                find_module(lookup, dot == path.npos ? "" : std::string_view(path).substr(0, dot));
+            const auto name = std::string_view(path).substr(dot == path.npos ? 0 : dot + 1);
+            for (std::size_t i = 0; owner != no_id && i < modules.parameter_count(owner); ++i) {
+                if (modules.parameter(owner, i).name == name) {
+                    owners.emplace_back(owner, i);
+                }
+            }
+        }
+        std::sort(owners.begin(), owners.end());
+        for (std::size_t i = 1; i < owners.size(); ++i) {
+            const auto meet = tree.lca(owners[i - 1].first, owners[i].first);
+            const auto parameter = modules.parameter(owners[i].first, owners[i].second);
+            result.parameters[meet] -= parameter.elements();
+            result.trainable[meet] -= parameter.trainable ? parameter.elements() : 0;
+        }
+    }
+}
+
+/// Counts the weights in the file, each with its module.
+inline void count_stored(const tree_index& tree, std::span<const stored_weight> weights,
+                         std::span<const weight_place> places, module_statistics& result) {
+    using weight_count = module_statistics::weight_count;
+    result.weights.resize(tree.size());
+    result.stored.resize(tree.size());
+    result.bytes.resize(tree.size());
+    const auto add = [&](id m, const weight_count& more) {
+        auto& counts = result.weights[m];
+        const auto key = [](const weight_count& c) { return std::pair(c.kind, c.data_type); };
+        auto at = std::ranges::find_if(counts,
+                                       [&](const auto& known) { return key(known) >= key(more); });
+        if (at == counts.end() || key(*at) != key(more)) {
+            at = counts.insert(at, {more.kind, more.data_type, 0, 0});
+        }
+        at->elements += more.elements;
+        at->bytes += more.bytes;
+    };
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        const auto& weight = weights[w];
+        add(places[w].module, {weight.kind, weight.data_type, weight.elements, weight.bytes});
+        if (weight.kind == weight_kind::parameter) {
+            result.stored[places[w].module] += weight.elements;
+            result.bytes[places[w].module] += weight.bytes;
+        }
+    }
+    if (!result.declared) {
+        result.own_parameters = result.stored;
+    }
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        for (const auto& below : result.weights[m]) {
+            add(tree.parent(m), below);
+        }
+    }
+    add_up(tree, result.stored);
+    add_up(tree, result.bytes);
+    if (!result.declared) {
+        result.parameters = result.stored;
+    }
+}
+
+} // namespace detail
+
+/// `weights` are those of the model, and `places` where they belong.
+/// Complexity: O(nodes + weights), and modules times types of operators and of weights.
+[[nodiscard]] inline module_statistics
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found,
+                   std::span<const stored_weight> weights, std::span<const weight_place> places) {
+    const auto& tree = modules.index();
+    module_statistics result;
+    result.own_nodes.resize(modules.size());
+    result.own_parameters.resize(modules.size());
+    result.trainable.resize(modules.size());
+    result.operators.resize(modules.size());
+    for (const auto& made : found.attributions) {
+        ++result.own_nodes[made.module];
+    }
+    for (id m = 0; m < modules.size() && !result.declared; ++m) {
+        result.declared = modules.parameter_count(m) > 0;
+    }
+    if (result.declared) {
+        detail::count_declared(modules, result);
+        detail::add_up(tree, result.parameters);
+        detail::add_up(tree, result.trainable);
+    }
+    detail::count_stored(tree, weights, places, result);
+    result.nodes = result.own_nodes;
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        result.nodes[tree.parent(m)] += result.nodes[m];
+    }
+    std::vector<std::pair<id, id>> pairs; // module, operator
+    for (id node = 0; node < model.node_count(); ++node) {
+        pairs.emplace_back(found.attributions[node].module, model.operator_id(node));
+    }
+    std::sort(pairs.begin(), pairs.end());
+    for (std::size_t i = 0, end = 0; i < pairs.size(); i = end) {
+        while (end < pairs.size() && pairs[end] == pairs[i]) {
+            ++end;
+        }
+        result.operators[pairs[i].first].push_back({pairs[i].second, static_cast<id>(end - i)});
+    }
+    const auto merge_into = [](auto& above, const auto& below) {
+        for (const auto& more : below) {
+            const auto same =
+                std::ranges::find_if(above, [&](const auto& known) { return known.op == more.op; });
+            same == above.end() ? above.push_back(more)
+                                : static_cast<void>(same->count += more.count);
+        }
+    };
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        merge_into(result.operators[tree.parent(m)], result.operators[m]);
+    }
+    for (auto& operators : result.operators) {
+        std::sort(operators.begin(), operators.end(), [&](const auto& a, const auto& b) {
+            return a.count != b.count ? a.count > b.count
+                                      : model.operator_type(a.op) < model.operator_type(b.op);
+        });
+    }
+    return result;
+}
+
+/// The same with the weights that are found. Complexity: also that of `find_weights` and of
+/// `place_weights`.
+[[nodiscard]] inline module_statistics
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
+    const auto weights = find_weights(model);
+    return collect_statistics(model, modules, found, weights,
+                              place_weights(model, modules, found, weights));
+}
+
+/// Returns: how many bytes, with at most one digit behind the point: `16.0 kB`. Complexity: O(1).
+[[nodiscard]] inline std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array<const char*, 7> units{" B", " kB", " MB", " GB", " TB", " PB", " EB"};
+    std::size_t unit = 0;
+    std::uint64_t tenths = 0; // of the unit
+    for (std::uint64_t size = bytes; size >= 1000 && unit + 1 < units.size(); size /= 1000) {
+        tenths = (size + 50) / 100;
+        ++unit;
+    }
+    return unit == 0
+               ? std::to_string(bytes) + units[0]
+               : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + units[unit];
+}
+
+/// Returns: the bytes of parameters by type, `int8 16.0 kB, int32 768 B`; "" where the file holds
+/// none. Complexity: O(counts).
+[[nodiscard]] inline std::string
+weights_text(std::span<const module_statistics::weight_count> weights) {
+    std::string text;
+    for (const auto& count : weights) {
+        if (count.kind == weight_kind::parameter) {
+            text.append(text.empty() ? "" : ", ").append(data_type_name(count.data_type));
+            text.append(" ").append(bytes_text(count.bytes));
+        }
+    }
+    return text;
+}
+
+/// Writes how much there is of weights of each kind and type, as a list.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_weights(json_writer<Sink>& json,
+                   std::span<const module_statistics::weight_count> weights) {
+    json.begin_array(true);
+    for (const auto& count : weights) {
+        json.begin_object(true);
+        json.member("kind", to_string(count.kind));
+        json.member("type", data_type_name(count.data_type));
+        json.member("elements", count.elements);
+        json.member("bytes", count.bytes);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_MODULE_STATISTICS_HPP

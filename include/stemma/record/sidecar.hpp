@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_SIDECAR_HPP
+#define STEMMA_RECORD_SIDECAR_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/origin_texts.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/record/summary.hpp>
+#include <stemma/tagging/selection.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Writes one module as reports show it: an object on one line.
+/// Complexity: O(length of what it writes).
+template <text_sink Sink>
+void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& found,
+                  const module_statistics& counts, id m) {
+    const infrastructure_packages infrastructure;
+    const auto& tree = modules.index();
+    const auto text_or_null = [&](std::string_view key, std::string_view text) {
+        json.key(key);
+        text.empty() ? json.null() : json.value(text);
+    };
+    const auto write_tensors = [&](std::string_view key, std::size_t count, auto tensor_at) {
+        json.key(key);
+        json.begin_array(true);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto tensor = tensor_at(i);
+            json.begin_object(true);
+            json.member("name", tensor.name);
+            json.key("shape");
+            json.begin_array(true);
+            for (auto extent : tensor.shape) {
+                json.value(extent);
+            }
+            json.end_array();
+            text_or_null("dtype", tensor.dtype);
+            json.member("trainable", tensor.trainable);
+            json.end_object();
+        }
+        json.end_array();
+    };
+    json.begin_object(true);
+    json.member("path", modules.report_path(m));
+    text_or_null("class", modules.class_name(m));
+    text_or_null("qualified_class", modules.qualified_class(m));
+    json.member("infrastructure", infrastructure.contain(modules.qualified_class(m)));
+    text_or_null("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+    json.key("parent");
+    m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
+    json.member("level", tree.depth(m));
+    json.member("leaf", tree.end(m) == m + 1);
+    json.key("aliases");
+    json.begin_array(true);
+    for (const auto& alias : modules.aliases()) {
+        if (alias.module == m) {
+            json.value(alias.path);
+        }
+    }
+    json.end_array();
+    json.key("calls");
+    modules.calls(m) == no_id ? json.null() : json.value(modules.calls(m));
+    write_tensors("parameters", modules.parameter_count(m),
+                  [&](std::size_t i) { return modules.parameter(m, i); });
+    write_tensors("buffers", modules.buffer_count(m),
+                  [&](std::size_t i) { return modules.buffer(m, i); });
+    json.member("own_nodes", counts.own_nodes[m]);
+    json.member("nodes", counts.nodes[m]);
+    json.member("own_parameter_count", counts.own_parameters[m]);
+    json.member("parameter_count", counts.parameters[m]);
+    json.key("trainable_parameter_count");
+    counts.declared ? json.value(counts.trainable[m]) : json.null();
+    json.member("stored_parameter_count", counts.stored[m]);
+    json.member("parameter_bytes", counts.bytes[m]);
+    json.key("weights");
+    write_weights(json, counts.weights[m]);
+    json.end_object();
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_tags(json_writer<Sink>& json, const tagging& found, id_set set) {
+    json.begin_array(true);
+    found.pool.for_each(set, [&](id m) { json.value(found.tags.text(m)); });
+    json.end_array();
+}
+
+/// Writes members about what a node came from, where tags were carried over from an original.
+template <text_sink Sink>
+void write_origins(json_writer<Sink>& json, const module_tree& modules, const node_origins& origins,
+                   id node) {
+    if (origins.empty()) {
+        return;
+    }
+    json.member("origin_kind", to_string(origins.kind(node)));
+    json.key("origins");
+    json.begin_array(true);
+    for (const auto number : origins.of(node)) {
+        const auto one = origins[number];
+        json.begin_object(true);
+        json.member("graph", one.graph);
+        json.member("index", one.position);
+        json.member("name", one.name);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("origin_modules");
+    json.begin_array(true);
+    for (const auto module : modules_of(origins, node)) {
+        json.value(modules.path(module));
+    }
+    json.end_array();
+}
+
+template <text_sink Sink>
+void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
+                const tagging& found, std::string_view graph, id node) {
+    const auto& made = found.attributions[node];
+    json.begin_object(true);
+    json.member("index", model.position(node));
+    json.member("name", model.name(node));
+    json.member("op_type", model.op_type(node));
+    json.member("graph", graph);
+    json.member("scope_module", modules.path(made.module));
+    json.member("module", modules.path(found.selected(node)));
+    json.member("tag", found.tags.text(made.module));
+    json.key("tags");
+    write_tags(json, found, found.tag_sets[node]);
+    json.member("provenance", found.provenances[made.source]);
+    json.member("confidence", made.confidence);
+    json.key("call");
+    made.call == no_id ? json.null() : json.value(made.call);
+    for (auto caller : found.callers.of(node)) {
+        json.member("caller", modules.path(caller));
+    }
+    json.key("conflict");
+    const auto claims = found.conflicts.of(node);
+    if (claims.empty()) {
+        json.null();
+    } else {
+        json.begin_object(true);
+        json.key("claims");
+        json.begin_array(true);
+        for (const auto& one : claims) {
+            json.begin_object(true);
+            json.member("source", found.provenances[one.source]);
+            json.member("module", modules.path(one.module));
+            json.member("confidence", one.confidence);
+            json.end_object();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    write_origins(json, modules, found.origins, node);
+    json.end_object();
+}
+
+} // namespace detail
+
+/// Writes all that is known of a tagged model (`stemma.sidecar/1`, docs/sidecar.schema.json).
+///
+/// `value_tags` is by value, see `find_value_tags`.
+/// Complexity: O(length of the result); memory for a buffer, and the readers of values.
+template <text_sink Sink>
+void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modules,
+                   const tagging& found, const module_statistics& counts,
+                   std::span<const id_set> value_tags, const tag_summary& summary) {
+    json_writer json(sink);
+    std::vector<std::string> graph_paths;
+    for (id g = 0; g < model.graph_count(); ++g) {
+        graph_paths.push_back(model.graph_path(g));
+    }
+    json.begin_object();
+    json.member("schema", "stemma.sidecar/1");
+    json.member("model", summary.model);
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < modules.size(); ++m) {
+        write_module(json, modules, found, counts, m);
+    }
+    json.end_array();
+    json.key("nodes");
+    json.begin_array();
+    for (id node = 0; node < model.node_count(); ++node) {
+        detail::write_node(json, model, modules, found, graph_paths[model.graph_of(node)], node);
+    }
+    json.end_array();
+    json.key("values");
+    json.begin_array();
+    const auto readers = collect_value_readers(model);
+    const auto write_place = [&](id node) {
+        json.begin_object(true);
+        json.member("graph", graph_paths[model.graph_of(node)]);
+        json.member("index", model.position(node));
+        json.end_object();
+    };
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (model.value_name(value).empty()) {
+            continue;
+        }
+        json.begin_object(true);
+        json.member("name", model.value_name(value));
+        json.member("graph", graph_paths[model.graph_of_value(value)]);
+        json.member("kind", to_string(model.kind(value)));
+        json.key("tags");
+        detail::write_tags(json, found, value_tags[value]);
+        json.key("producer");
+        const auto producer = model.producer(value);
+        producer == no_id ? json.null() : write_place(producer);
+        json.key("consumers");
+        json.begin_array(true);
+        for (auto reader : readers[value]) {
+            write_place(reader);
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.key("summary");
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    write_summary(json, summary);
+    json.end_object();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_SIDECAR_HPP

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_SUMMARY_HPP
+#define STEMMA_RECORD_SUMMARY_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/dialect.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/accuracy.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Whether a node has a module to speak of: one below the root, or surely (0.8 and more) the root,
+/// where all stays of which nothing is known.
+[[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
+    constexpr float sure_of_root = 0.8F;
+    return made.module != 0 || made.confidence >= sure_of_root;
+}
+
+/// Whether a node is known only to be somewhere in its module or below: there is no more than a
+/// common ancestor (0.5 and less), or it is not tagged.
+[[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
+    constexpr float common_ancestor = 0.5F;
+    return made.confidence <= common_ancestor || !is_tagged(made);
+}
+
+/// What there is to say of a tagged model as a whole (`stemma.summary/1`).
+struct tag_summary {
+    std::string model;             ///< what to call it: its path, say
+    std::size_t nodes = 0;         ///< that were looked at
+    std::size_t tagged = 0;        ///< of them, see `is_tagged`; none where nothing names a module
+    std::size_t values = 0;        ///< of the whole model
+    std::size_t values_tagged = 0; ///< of them, that have a tag
+    std::size_t initializers = 0;  ///< among the values
+    std::size_t modules = 0;       ///< of the tree
+    std::size_t conflicts = 0;     ///< nodes about which claims disagree
+    std::size_t dropped = 0;       ///< nodes with claims that were not believed
+
+    provenance_names provenances; ///< of the sources that were asked
+    /// Nodes, by the number of the provenance.
+    std::vector<std::size_t> provenance = std::vector<std::size_t>(provenance_count);
+    std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
+    std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
+    std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
+    std::size_t path_only = 0;              ///< nodes whose name gives a path
+    std::size_t name_only = 0;              ///< nodes that say no more than their operator
+    std::optional<accuracy> against_oracle; ///< where there is one to compare with
+    std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
+    double seconds = 0;                                           ///< that it took to find all this
+
+    /// Returns: the share of `nodes` that are `tagged`; 1 where there are none.
+    [[nodiscard]] double coverage() const noexcept {
+        return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
+    }
+};
+
+/// Sums up some nodes of a model, and its values. Complexity: O(nodes + values + length of the
+/// tags).
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects,
+                                           std::span<const id> nodes) {
+    tag_summary summary;
+    summary.nodes = nodes.size();
+    summary.values = model.value_count();
+    summary.values_tagged = model.value_count();
+    summary.modules = modules.size();
+    summary.dropped = found.dropped;
+    summary.provenances = found.provenances;
+    summary.provenance.resize(found.provenances.size());
+    for (id value = 0; value < model.value_count(); ++value) {
+        summary.initializers += model.is_initializer(value) ? 1U : 0U;
+    }
+    const bool named = modules.size() > 1 || !modules.class_name(0).empty();
+    std::vector<std::size_t> by_module(modules.size());
+    std::array<std::size_t, dialect_count> by_dialect{};
+    for (auto node : nodes) {
+        const auto& made = found.attributions[node];
+        summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
+        ++summary.provenance[static_cast<std::size_t>(made.source)];
+        summary.tagged += named && is_tagged(made) ? 1U : 0U;
+        ++by_module[found.selected(node)];
+        ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
+        switch (dialects.quality[node]) {
+        case scope_quality::path_and_class:
+            ++summary.full_scope;
+            break;
+        case scope_quality::path:
+            ++summary.path_only;
+            break;
+        case scope_quality::operator_only:
+            ++summary.name_only;
+            break;
+        }
+    }
+    for (std::size_t d = 0; d < dialect_count; ++d) {
+        if (static_cast<dialect>(d) != dialect::none && by_dialect[d] > 0) {
+            summary.dialects.emplace(to_string(static_cast<dialect>(d)), by_dialect[d]);
+        }
+    }
+    for (id m = 0; m < modules.size(); ++m) {
+        if (by_module[m] > 0) {
+            summary.tags.emplace_back(found.tags.text(m), by_module[m]);
+        }
+    }
+    std::stable_sort(summary.tags.begin(), summary.tags.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return summary;
+}
+
+/// The same of all nodes.
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects) {
+    std::vector<id> nodes(model.node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return summarize(model, modules, found, dialects, nodes);
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
+    json.member("exact", counts.exact);
+    json.member("ancestor", counts.ancestor);
+    json.member("descendant", counts.descendant);
+    json.member("contaminated", counts.contaminated);
+    json.member("missing", counts.missing);
+}
+
+} // namespace detail
+
+/// Writes the members of a summary into an object that is open.
+/// Complexity: O(length of what it writes).
+template <text_sink Sink>
+void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
+    json.member("model", summary.model);
+    json.member("nodes", summary.nodes);
+    json.member("tagged", summary.tagged);
+    json.member("coverage", summary.coverage());
+    json.key("provenance");
+    json.begin_object(true);
+    for (std::size_t p = 0; p < summary.provenance.size(); ++p) {
+        if (summary.provenance[p] > 0) {
+            json.member(summary.provenances[static_cast<provenance>(p)], summary.provenance[p]);
+        }
+    }
+    json.end_object();
+    json.key("tags");
+    json.begin_object();
+    for (const auto& [tag, nodes] : summary.tags) {
+        json.member(tag, nodes);
+    }
+    json.end_object();
+    json.member("values", summary.values);
+    json.member("values_tagged", summary.values_tagged);
+    json.member("initializers", summary.initializers);
+    json.member("modules", summary.modules);
+    json.member("conflicts", summary.conflicts);
+    json.key("dialects");
+    json.begin_object(true);
+    for (const auto& [dialect, nodes] : summary.dialects) {
+        json.member(dialect, nodes);
+    }
+    json.end_object();
+    json.key("scope_quality");
+    json.begin_object(true);
+    json.member("full", summary.full_scope);
+    json.member("path", summary.path_only);
+    json.member("name", summary.name_only);
+    json.end_object();
+    if (summary.against_oracle) {
+        detail::write_accuracy(json, *summary.against_oracle);
+        json.key("oracle_modules");
+        json.begin_object();
+        for (const auto& [module, counts] : summary.oracle_modules) {
+            json.key(module);
+            json.begin_object(true);
+            detail::write_accuracy(json, counts);
+            json.end_object();
+        }
+        json.end_object();
+    }
+    json.member("seconds", summary.seconds);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_SUMMARY_HPP

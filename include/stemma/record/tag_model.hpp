@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_TAG_MODEL_HPP
+#define STEMMA_RECORD_TAG_MODEL_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/origin_texts.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
+#include <stemma/record/detail/tag_texts.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: the value of a metadata entry of the model, if it has one.
+[[nodiscard]] inline std::optional<std::string_view> find_model_metadata(const wire_model& model,
+                                                                         std::string_view key) {
+    std::optional<std::string_view> found;
+    model.for_each_model_metadata([&](std::string_view name, std::string_view value) {
+        if (name == key) {
+            found = value;
+        }
+    });
+    return found;
+}
+
+/// Returns: what the model says of its tags, if it was tagged.
+/// Throws: `error` of `error_code::malformed` when that is damaged.
+[[nodiscard]] inline std::optional<recorded_model> find_model_record(const wire_model& model) {
+    const auto text = find_model_metadata(model, model_key);
+    return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
+}
+
+/// Returns: what an entry of the model's metadata says of modules, be it `model_key` or
+/// `fold_modules_key`; nothing where it is damaged, which `problems` is told if there is one.
+[[nodiscard]] inline std::optional<recorded_model>
+find_readable_record(const wire_model& model, std::string_view key,
+                     std::vector<std::string>* problems = nullptr) {
+    const auto text = find_model_metadata(model, key);
+    try {
+        return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
+        }
+    }
+    if (problems != nullptr) {
+        problems->push_back(std::string(key) + " cannot be read and is ignored");
+    }
+    return std::nullopt;
+}
+
+/// Knows the modules that a tagged ONNX file holds, for `read_captures`.
+struct recorded_modules {
+    /// Returns: the tree in the record of a model, nothing for what begins like no model.
+    /// Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` where it was not
+    ///   tagged. Complexity: that of `wire_model`.
+    [[nodiscard]] std::optional<module_tree> operator()(std::string_view bytes,
+                                                        std::string_view path) const {
+        // Text begins with no control characters but white space.
+        const bool is_text =
+            bytes.empty() || static_cast<unsigned char>(bytes.front()) >= 0x20 ||
+            std::string_view("\t\n\r").find(bytes.front()) != std::string_view::npos;
+        if (is_text) {
+            return std::nullopt;
+        }
+        auto record = find_model_record(wire_model(bytes, std::string(path)));
+        if (!record) {
+            STEMMA_THROW(error(error_code::malformed, std::string(path), "",
+                               "is a model without tags, which holds no modules"));
+        }
+        return std::move(record->modules);
+    }
+};
+
+namespace detail {
+
+[[nodiscard]] inline bool has_our_namespaces(const wire_model& model) {
+    const auto record = find_model_metadata(model, model_key);
+    return record && records_namespaces(*record);
+}
+
+} // namespace detail
+
+/// Takes everything of stemma out of a model. A `model_editor`.
+class strip_editor {
+public:
+    /// Requires: `model` outlives the editor.
+    explicit strip_editor(const wire_model& model)
+        : edits_(model, detail::has_our_namespaces(model)) {}
+
+    void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
+        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
+    }
+    void edit_value_info(const value_info_ref& info, message_edits& edits) const {
+        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
+    }
+    void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
+
+private:
+    tag_edits edits_;
+};
+
+/// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
+///
+/// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
+/// `find_value_tags`, or none without any; record, table and sketch, unless empty, go to the
+/// model's metadata.
+template <carrier_policy Carrier>
+class tag_editor {
+public:
+    /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
+    tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
+               const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
+               std::string_view table, std::string_view sketch = {})
+        : model_(&model)
+        , modules_(&modules)
+        , found_(&found)
+        , carrier_(carrier)
+        , texts_(modules, found)
+        , edits_(model, detail::has_our_namespaces(model)) {
+        shared_facts facts;
+        facts.value_tags = std::move(value_tags);
+        constexpr auto metadata = detail::onnx_fields::model::metadata_props;
+        detail::append_entry(metadata, model_key, record, facts.added_to_model);
+        if (!table.empty()) {
+            detail::append_entry(metadata, tag_table_key, table, facts.added_to_model);
+        }
+        if (!sketch.empty()) {
+            detail::append_entry(metadata, sketch_key, sketch, facts.added_to_model);
+        }
+        facts_ = std::make_shared<const shared_facts>(std::move(facts));
+    }
+
+    void edit_node(id node, message_edits& edits) {
+        const auto module = found_->attributions[node].module;
+        const auto tags = found_->tag_sets[node];
+        const bool carried = found_->origins.kind(node) != origin_kind::unknown;
+        if (module != last_module_ || tags != last_tags_ || carried) {
+            last_module_ = carried ? no_id : module;
+            last_tags_ = tags;
+            sink_.clear();
+            auto texts = texts_.of_operator(node);
+            if (carried) {
+                origins_.clear();
+                detail::append_origins(found_->origins, *modules_, node, model_->name(node), module,
+                               origins_);
+                texts.origins = origins_;
+            }
+            carrier_.write(texts, sink_);
+        }
+        edits_.edit_node(node, &sink_, edits);
+    }
+
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
+        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
+                             tags_of(tensor.value), edits);
+    }
+
+    void edit_value_info(const value_info_ref& info, message_edits& edits) {
+        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props,
+                             tags_of(info.value), edits);
+    }
+
+    void edit_model(message_edits& edits) const {
+        edits_.edit_model(facts_->added_to_model, edits);
+    }
+
+private:
+    // Of copies for other threads too, as these may be long.
+    struct shared_facts {
+        std::vector<id_set> value_tags;
+        std::string added_to_model;
+    };
+
+    [[nodiscard]] std::string_view tags_of(id value) {
+        const auto& tags = facts_->value_tags;
+        return value < tags.size() ? texts_.as_json(tags[value]) : std::string_view{};
+    }
+
+    const wire_model* model_;
+    const module_tree* modules_;
+    const tagging* found_;
+    Carrier carrier_;
+    tag_texts texts_;
+    tag_edits edits_;
+    wire_carrier_sink sink_;
+    std::string origins_; // of the last node
+    id last_module_ = no_id;
+    id_set last_tags_ = no_id;
+    std::shared_ptr<const shared_facts> facts_;
+};
+
+/// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
+[[nodiscard]] inline recorded_tags to_table(const tagging& found) {
+    recorded_tags table;
+    for (id v = 0; v < found.attributions.size(); ++v) {
+        table.module.push_back(found.attributions[v].module);
+        if (found.pool.size_of(found.tag_sets[v]) > 1) {
+            found.pool.for_each(found.tag_sets[v], [&](id m) { table.several[v].push_back(m); });
+        }
+    }
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_TAG_MODEL_HPP

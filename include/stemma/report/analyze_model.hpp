@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_ANALYZE_MODEL_HPP
+#define STEMMA_REPORT_ANALYZE_MODEL_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/find_modules.hpp>
+#include <stemma/record/summary.hpp>
+#include <stemma/report/model_analysis.hpp>
+#include <stemma/report/summarize_model.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// What one part of a capture says of the nodes of a model.
+struct captured_share {
+    provenance source = provenance::exported; ///< which part
+    std::size_t speaks_of = 0;                ///< nodes
+    std::size_t agrees = 0;                   ///< of these, that are where it says
+    std::size_t decides = 0;                  ///< of these, that are there because it says so
+};
+
+/// All that `analyze` says of a model, or of a part of it.
+struct model_report {
+    queried_part part;                    ///< what was looked at
+    tag_summary summary;                  ///< of its nodes
+    model_analysis analysis;              ///< of its nodes, and of all modules
+    std::vector<captured_share> captured; ///< by part of the capture, of all nodes
+};
+
+/// Looks at the nodes of a model that a query asks for, at all for "". `truth` is as for
+/// `summarize`.
+/// Throws: as `find_nodes` and `summarize`.
+/// Complexity: that of `find_nodes`, `summarize` and `analyze_modules`.
+[[nodiscard]] inline model_report analyze_model(attributed_model& opened,
+                                                std::string_view nodes = {},
+                                                const std::string& truth = {}) {
+    model_report report;
+    report.part = find_part(opened, nodes);
+    report.summary = summarize(opened, report.part.nodes, truth);
+    report.analysis = analyze_modules(opened.model(), opened.operators().graph(), opened.modules(),
+                                      opened.tags(), report.part.nodes);
+    for (const auto& table : opened.captured()) {
+        captured_share share{table.source, table.count(), 0, 0};
+        for (id node = 0; node < table.of.size(); ++node) {
+            const auto& made = opened.tags().attributions[node];
+            share.decides += made.source == table.source ? 1U : 0U;
+            share.agrees += table.of[node].module == made.module ? 1U : 0U;
+        }
+        report.captured.push_back(share);
+    }
+    return report;
+}
+
+/// Writes a report (`stemma.summary/1`, with `analysis`). Complexity: O(length).
+template <text_sink Sink>
+void write_report(Sink& sink, const model_report& report, const attributed_model& opened) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    write_summary(json, report.summary);
+    json.key("analysis");
+    json.begin_object();
+    write_analysis(json, report.analysis, opened.model(), opened.modules(), report.part.modules);
+    json.end_object();
+    json.end_object();
+    json.finish();
+}
+
+/// The tables of a report, as rows of comma-separated values.
+enum class report_table : std::uint8_t {
+    tags,      ///< nodes by primary tag, most first
+    modules,   ///< nodes, parameters and bytes by module
+    operators, ///< nodes by module and operator
+    weights,   ///< elements and bytes by module, kind and type of weights
+    below,     ///< nodes that are known only to be in or below a module
+};
+
+/// Returns: the table of a name: `tags`, `modules`, `operators`, `weights` or `below`.
+/// Complexity: O(1).
+[[nodiscard]] constexpr std::optional<report_table>
+parse_report_table(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 5> names{"tags", "modules", "operators", "weights",
+                                                    "below"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) {
+            return static_cast<report_table>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+namespace detail {
+
+/// Returns: a field of a row, in quotes where it needs them.
+[[nodiscard]] inline std::string csv_field(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) {
+        return std::string(text);
+    }
+    std::string quoted = "\"";
+    for (char c : text) {
+        quoted.append(c == '"' ? "\"\"" : std::string(1, c));
+    }
+    return quoted.append("\"");
+}
+
+/// Returns: a row of fields, texts and numbers.
+template <class... Fields>
+[[nodiscard]] std::string csv_row(const Fields&... fields) {
+    std::string row;
+    const auto add = [&](const auto& field) {
+        if constexpr (requires { std::to_string(field); }) {
+            row.append(std::to_string(field));
+        } else {
+            row.append(csv_field(field));
+        }
+        row.push_back(',');
+    };
+    (add(fields), ...);
+    row.back() = '\n';
+    return row;
+}
+
+} // namespace detail
+
+/// Writes one table of a report with a row of headings, of the modules those that were looked at.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_csv(Sink& sink, report_table table, const model_report& report,
+               const attributed_model& opened) {
+    const auto& counts = report.analysis.modules;
+    const auto path = [&](id m) { return opened.modules().path(m); };
+    switch (table) {
+    case report_table::tags:
+        sink.write("tag,nodes\n");
+        for (const auto& [tag, nodes] : report.summary.tags) {
+            sink.write(detail::csv_row(tag, nodes));
+        }
+        return;
+    case report_table::modules:
+        sink.write("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
+        for (auto m : report.part.modules) {
+            sink.write(detail::csv_row(path(m), opened.modules().class_name(m), counts.own_nodes[m],
+                                       counts.nodes[m], counts.own_parameters[m],
+                                       counts.parameters[m], counts.bytes[m]));
+        }
+        return;
+    case report_table::operators:
+        sink.write("module,domain,operator,nodes\n");
+        for (auto m : report.part.modules) {
+            for (const auto& [op, count] : counts.operators[m]) {
+                sink.write(detail::csv_row(path(m), opened.model().operator_domain(op),
+                                           opened.model().operator_type(op), count));
+            }
+        }
+        return;
+    case report_table::weights:
+        sink.write("module,kind,type,elements,bytes\n");
+        for (auto m : report.part.modules) {
+            for (const auto& count : counts.weights[m]) {
+                sink.write(detail::csv_row(path(m), to_string(count.kind),
+                                           data_type_name(count.data_type), count.elements,
+                                           count.bytes));
+            }
+        }
+        return;
+    case report_table::below:
+        sink.write("module,nodes\n");
+        for (const auto& [m, nodes] : report.analysis.only_below) {
+            sink.write(detail::csv_row(path(m), nodes));
+        }
+        return;
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_ANALYZE_MODEL_HPP

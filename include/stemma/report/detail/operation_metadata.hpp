@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
+#define STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/report/detail/report_names.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace stemma {
+
+/// Writes of every node and initializer, by name, its type, what it reads and makes, and its tags
+/// (docs/operations.schema.json).
+///
+/// An omitted input or output is "". `value_tags` is by value, see `find_value_tags`.
+/// Complexity: O(length of the result); memory for a buffer.
+template <text_sink Sink>
+void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& found,
+                              std::span<const id_set> value_tags, const report_names& names) {
+    json_writer json(sink);
+    const auto write_tags = [&](id_set set) {
+        json.key("tags");
+        json.begin_array(true);
+        found.pool.for_each(set, [&](id m) { json.value(found.tags.text(m)); });
+        json.end_array();
+    };
+    json.begin_object();
+    for (id node = 0; node < model.node_count(); ++node) {
+        json.key(names.node(node));
+        json.begin_object(true);
+        json.member("op_type", model.op_type(node));
+        json.key("inputs");
+        json.begin_array(true);
+        for (auto value : model.inputs(node)) {
+            json.value(value == no_id ? std::string_view() : model.value_name(value));
+        }
+        json.end_array();
+        json.key("outputs");
+        json.begin_array(true);
+        for (id i = 0; i < model.output_count(node); ++i) {
+            json.value(model.value_name(model.first_output(node) + i));
+        }
+        json.end_array();
+        write_tags(found.tag_sets[node]);
+        json.end_object();
+    }
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (!model.is_initializer(value)) {
+            continue;
+        }
+        json.key(names.initializer(value));
+        json.begin_object(true);
+        json.member("op_type", "Initializer");
+        json.key("inputs");
+        json.begin_array(true);
+        json.end_array();
+        json.key("outputs");
+        json.begin_array(true);
+        json.value(model.value_name(value));
+        json.end_array();
+        write_tags(value_tags[value]);
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
+#define STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/report/dot.hpp>
+#include <stemma/types/value_description.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
+[[nodiscard]] inline std::string short_number(std::uint64_t number) {
+    constexpr std::string_view units = " kMGTPE";
+    std::size_t unit = 0;
+    std::uint64_t scaled = number;
+    std::uint64_t tenths = 0;
+    while (scaled >= 1000) {
+        tenths = scaled % 1000 / 100;
+        scaled /= 1000;
+        ++unit;
+    }
+    auto text = std::to_string(scaled);
+    if (unit > 0 && scaled < 100 && tenths > 0) {
+        text.append(".").append(std::to_string(tenths));
+    }
+    return unit == 0 ? text : text.append(" ").append(1, units[unit]);
+}
+
+/// What pictures of a model say besides graph and tree: weights below operators, parameters of
+/// modules, inputs and outputs of the model.
+template <value_describer Describe>
+class picture_notes {
+public:
+    /// Requires: all outlive this. Complexity: O(values).
+    picture_notes(const onnx_model& model, const module_statistics& counts,
+                  const Describe& describe)
+        : model_(&model), counts_(&counts), describe_(&describe), leaves_(model.value_count()) {
+        for (auto value : model.graph(0).outputs) {
+            if (value != no_id) {
+                leaves_[value] = true;
+            }
+        }
+    }
+
+    /// Returns: the weights that a node reads, with their shapes. Complexity: O(inputs).
+    [[nodiscard]] std::string operator_note(id node) const {
+        std::string note;
+        for (auto value : model_->inputs(node)) {
+            if (value == no_id || !model_->is_initializer(value)) {
+                continue;
+            }
+            const value_description weight = (*describe_)(value);
+            const std::string_view name = weight.name;
+            const auto dot = name.find_last_of("./:");
+            if (weight.shape.size() <= 2) { // scalars say little
+                continue;
+            }
+            note.append(note.empty() ? "" : ", ");
+            if (name.find("::") == name.npos) { // else the exporter made the name up
+                note.append(dot == name.npos ? name : name.substr(dot + 1)).append(" ");
+            }
+            note.append(detail::shape_label(weight.shape));
+        }
+        return note;
+    }
+
+    /// Returns: how many parameters a module has, with all below.
+    [[nodiscard]] std::string module_note(id m) const {
+        const auto count = counts_->parameters[m];
+        return count == 0 ? std::string() : short_number(count) + " parameters";
+    }
+
+    /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
+    /// Complexity: O(inputs).
+    template <class Function>
+    void for_each_input(id node, Function f) const {
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && model_->kind(value) == value_kind::input) {
+                f(value);
+            }
+        }
+    }
+
+    /// Calls `f(value)` for every output of the model that a node makes. Complexity: O(outputs).
+    template <class Function>
+    void for_each_output(id node, Function f) const {
+        for (id i = 0; i < model_->output_count(node); ++i) {
+            if (leaves_[model_->first_output(node) + i]) {
+                f(model_->first_output(node) + i);
+            }
+        }
+    }
+
+private:
+    const onnx_model* model_;
+    const module_statistics* counts_;
+    const Describe* describe_;
+    std::vector<bool> leaves_; // by value: is an output of the model
+};
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_DOT_HPP
+#define STEMMA_REPORT_DOT_HPP
+
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/detail/xml_text.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/report/fold_graph.hpp>
+#include <stemma/report/visibility.hpp>
+#include <stemma/tagging/tagger.hpp>
+#include <stemma/types/value_description.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What a picture says besides what a graph and a tree know. Make your own of the same shape.
+struct no_annotations {
+    /// A line below an operator: its weights, say.
+    [[nodiscard]] std::string operator_note(id) const { return {}; }
+    /// A line in the box of a closed module, and in the title of an open one.
+    [[nodiscard]] std::string module_note(id) const { return {}; }
+    /// Calls `f(value)` for what an operator reads from outside of the graph.
+    template <class Function>
+    void for_each_input(id, Function) const {}
+    /// Calls `f(value)` for what an operator makes that leaves the graph.
+    template <class Function>
+    void for_each_output(id, Function) const {}
+};
+
+namespace detail {
+
+/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
+[[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    if (shape.find(',') == shape.npos) {
+        return shape == "[]" ? "scalar" : std::string(shape);
+    }
+    std::string label;
+    for (char c : shape) {
+        if (c == ',') {
+            label.append("\xc3\x97");
+        } else if (c != '[' && c != ']') {
+            label.push_back(c);
+        }
+    }
+    return label;
+}
+
+/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
+[[nodiscard]] inline std::string dot_text(std::string_view text) {
+    std::string out;
+    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
+        append_xml_text(part.substr(0, part.find('\\')), out);
+        if (part.find('\\') == part.npos) {
+            return out;
+        }
+        out.append("&#92;");
+    }
+}
+
+/// Returns: a text of at most so many characters, with a mark where it was cut.
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
+        if (begins && ++characters > most) {
+            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
+        }
+    }
+    return std::string(text);
+}
+
+/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+[[nodiscard]] inline std::string label_text(std::string_view text) {
+    std::string shown(text.empty() ? " " : text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    return dot_text(shown);
+}
+
+/// Writes one picture.
+template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
+          class Annotations>
+class dot_picture {
+public:
+    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                const folded_graph& folded, const std::vector<bool>& shown,
+                const Describe& describe, const Annotations& annotations)
+        : sink_(sink)
+        , ops_(ops)
+        , modules_(modules)
+        , tree_(modules.index())
+        , found_(found)
+        , folded_(folded)
+        , shown_(shown)
+        , describe_(describe)
+        , annotations_(annotations)
+        , boxes_in_(tree_.size())
+        , nodes_in_(tree_.size())
+        , vertex_(ops.graph()) {
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
+        }
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            nodes_in_[tree_.parent(m)] += nodes_in_[m];
+        }
+        for (id b = 0; b < folded.boxes.size(); ++b) {
+            boxes_in_[folded.boxes[b].around].push_back(b);
+        }
+    }
+
+    void write(id root) {
+        text_ += "digraph model {\n"
+                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
+                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
+                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
+                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
+                 "margin=\"0.12,0.05\"]\n"
+                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
+                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
+        write_clusters(root);
+        write_edges();
+        write_ends();
+        text_ += "}\n";
+        sink_.write(text_);
+    }
+
+private:
+    static constexpr std::size_t longest_name = 40;
+
+    /// Opens and closes the clusters in the order of the tree.
+    void write_clusters(id root) {
+        std::vector<id> open;
+        const auto close_until = [&](id m) {
+            for (; !open.empty() && tree_.end(open.back()) <= m; open.pop_back()) {
+                text_ += "}\n";
+            }
+        };
+        for (id m = root; m < tree_.end(root);) {
+            close_until(m);
+            if (!folded_.open[m]) {
+                m = tree_.end(m);
+                continue;
+            }
+            open.push_back(m);
+            text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
+            text_ += "label=<" + title(m, m == root) +
+                     ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
+                     std::string(colour(m)) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) +
+                     "\"\n";
+            for (auto b : boxes_in_[m]) {
+                write_box(b);
+            }
+            ++m;
+        }
+        close_until(tree_.end(root));
+    }
+
+    [[nodiscard]] std::string name_text(id m, bool with_path) const {
+        const auto path = path_of(modules_, m);
+        const std::string_view attribute = modules_.attribute(m);
+        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
+        return name.empty() ? name : label_text(shortened(name, longest_name));
+    }
+
+    [[nodiscard]] std::string title(id m, bool with_path) const {
+        const auto name = name_text(m, with_path);
+        std::string type(modules_.class_name(m));
+        type = type.empty() ? type : label_text(shortened(type, longest_name));
+        if (name.empty() && type.empty()) {
+            const std::string_view attribute = modules_.attribute(m);
+            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
+        }
+        auto text = "<B>" + (name.empty() ? type : name) + "</B>";
+        return name.empty() || type.empty() ? text : text + "  " + type;
+    }
+
+    [[nodiscard]] static std::string small(const std::string& text) {
+        return text.empty() ? text
+                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
+                                  "</FONT>";
+    }
+
+    [[nodiscard]] static std::string count_text(std::size_t n) {
+        return std::to_string(n) + (n == 1 ? " node" : " nodes");
+    }
+
+    void write_box(id b) {
+        const auto& box = folded_.boxes[b];
+        text_ += "b" + std::to_string(b) + " [label=<";
+        if (box.kind == box_kind::one_operator) {
+            text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
+                     small(shortened(annotations_.operator_note(box.of), 60)) + ">, tooltip=\"" +
+                     dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
+            return;
+        }
+        if (box.kind == box_kind::rest) {
+            text_ += "<I>and " + std::to_string(box.operators) +
+                     " more nodes</I>>, style=\"filled,rounded,dashed\", tooltip=\"\"]\n";
+            return;
+        }
+        const auto note = annotations_.module_note(box.of);
+        text_ += title(box.of, false) +
+                 small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
+                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 dot_text(path_of(modules_, box.of)) + "\"]\n";
+    }
+
+    void write_edges() {
+        for (const auto& edge : folded_.edges) {
+            const value_description value = describe_(edge.value);
+            const auto shape = shape_label(value.shape);
+            auto label = shape.empty() ? shape : label_text(shape);
+            if (edge.values > 1) {
+                label +=
+                    (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
+            }
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
+                       value);
+        }
+    }
+
+    void write_edge(const std::string& from, const std::string& to, const std::string& label,
+                    const value_description& value) {
+        const auto about = dot_text(value.name + " " + value.type_and_shape());
+        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
+                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
+    }
+
+    /// Draws a value at the border of what is shown, when it is met first.
+    [[nodiscard]] std::string end_called(char kind, id value, const value_description& about) {
+        auto name = kind + std::to_string(value);
+        if (ends_.insert(name).second) {
+            text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
+                     label_text(shortened(about.name, longest_name)) +
+                     small(about.type_and_shape()) + ">]\n";
+        }
+        return name;
+    }
+
+    /// Draws what comes in from outside of what is shown, and what leaves it.
+    void write_ends() {
+        const auto& graph = ops_.graph();
+        std::set<std::pair<id, id>> entered; // box, value
+        std::set<std::pair<id, id>> left;
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id) {
+                continue;
+            }
+            const auto enter = [&](id value) {
+                if (entered.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                }
+            };
+            const auto leave = [&](id value) {
+                if (left.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                }
+            };
+            const auto is_outside = [&](const auto& u) {
+                const auto i = index_of(graph, u);
+                return shown_[i] && folded_.box_of[i] == no_id;
+            };
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(source(*it, graph))) {
+                    enter(value_on(graph, *it));
+                }
+            }
+            for (auto [it, last] = out_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(target(*it, graph))) {
+                    leave(value_on(graph, *it));
+                }
+            }
+            annotations_.for_each_input(v, enter);
+            annotations_.for_each_output(v, leave);
+        }
+    }
+
+    /// The same for all modules of a class.
+    [[nodiscard]] std::string_view colour(id m) {
+        constexpr std::array<std::string_view, 12> shades{
+            "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
+            "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
+        const std::string_view type = modules_.class_name(m);
+        if (type.empty()) {
+            return "#f8fafc";
+        }
+        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
+    }
+
+    Sink& sink_;
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const tagging& found_;
+    const folded_graph& folded_;
+    const std::vector<bool>& shown_;
+    const Describe& describe_;
+    const Annotations& annotations_;
+    std::vector<std::vector<id>> boxes_in_; // by module
+    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
+    vertices_by_index<graph_of<Ops>> vertex_;
+    std::map<std::string, std::size_t, std::less<>> colours_;
+    std::set<std::string> ends_;
+    std::string text_;
+};
+
+} // namespace detail
+
+/// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
+/// box for every closed one, coloured by class; labels on edges are shapes.
+///
+/// `options` say what is open and how large the picture may be, `describe` tells of values,
+/// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, class Annotations = no_annotations,
+          visibility_policy<Ops> Visibility = hide_constants>
+void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+               const fold_options& options = {}, const Describe& describe = {},
+               const Annotations& annotations = {}, const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    std::vector<id> module;
+    for (const auto& made : found.attributions) {
+        module.push_back(made.module);
+    }
+    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
+    detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
+        .write(options.root);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_DOT_HPP

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_EXPORT_MODEL_HPP
+#define STEMMA_REPORT_EXPORT_MODEL_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/record/sidecar.hpp>
+#include <stemma/report/detail/operation_metadata.hpp>
+#include <stemma/report/detail/picture_notes.hpp>
+#include <stemma/report/detail/report_names.hpp>
+#include <stemma/report/dot.hpp>
+#include <stemma/report/explorer_overlay.hpp>
+#include <stemma/report/graphml.hpp>
+#include <stemma/report/model_explorer.hpp>
+#include <stemma/report/module_dag_json.hpp>
+#include <stemma/types/value_descriptions.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace stemma {
+
+/// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
+/// forgotten. Complexity: that of the overload that is given all parts, as below.
+template <text_sink Sink>
+void write_graphml(Sink& sink, const attributed_model& opened,
+                   graphml_form form = graphml_form::nested) {
+    const value_descriptions describe(opened.model());
+    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe);
+}
+
+/// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const fold_options& options = {}) {
+    const value_descriptions describe(opened.model());
+    const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
+    const picture_notes notes(opened.model(), counts, describe);
+    write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe, notes);
+}
+
+/// Writes a model as Model Explorer reads it, called by the name of its file.
+/// Complexity: as above.
+template <text_sink Sink>
+void write_model_explorer(Sink& sink, const attributed_model& opened) {
+    const auto& model = opened.model();
+    const value_descriptions describe(model);
+    const auto counts = collect_statistics(model, opened.modules(), opened.tags());
+    const auto label = std::filesystem::path(opened.file().path()).filename().string();
+    write_model_explorer(sink, label, model, opened.modules(), opened.tags(), counts, describe);
+}
+
+/// What an overlay for Model Explorer adds up.
+enum class overlay : bool {
+    nodes,       ///< one for every node
+    weight_bytes ///< the bytes of the weights that a node reads
+};
+
+/// Writes an overlay to lay over what `write_model_explorer` writes. Complexity: as above.
+template <text_sink Sink>
+void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay what) {
+    if (what == overlay::nodes) {
+        write_explorer_overlay(sink, opened.model(), [](id) { return 1; });
+        return;
+    }
+    const auto bytes = weight_bytes(opened.model());
+    write_explorer_overlay(sink, opened.model(), [&](id node) { return bytes[node]; });
+}
+
+/// Writes the DAG of every selected module as JSON, by tag. Complexity: as above.
+template <text_sink Sink>
+void write_module_dags(Sink& sink, const attributed_model& opened,
+                       const dag_options& options = {}) {
+    const report_names names(opened.model());
+    write_module_dags(
+        sink, opened.operators(), opened.modules().index(), opened.tags(),
+        [&](id node) { return names.node(node); }, options);
+}
+
+/// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names that
+/// `write_module_dags` has for them. Complexity: as above.
+template <text_sink Sink>
+void write_operation_metadata(Sink& sink, attributed_model& opened) {
+    const report_names names(opened.model());
+    const auto values = find_value_tags(opened.model(), opened.modules(), opened.tags());
+    write_operation_metadata(sink, opened.model(), opened.tags(), values, names);
+}
+
+/// Writes the modules with what they hold (`stemma.tree/1`): those for which `shown` is true, by
+/// module; see `find_branches`. Complexity: O(length), and that of `collect_statistics`.
+template <text_sink Sink>
+void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bool>& shown) {
+    const auto& modules = opened.modules();
+    const auto counts = collect_statistics(opened.model(), modules, opened.tags());
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.tree/1");
+    json.member("model", opened.file().path());
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (shown[m]) {
+            write_module(json, modules, opened.tags(), counts, m);
+        }
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_EXPORT_MODEL_HPP

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_GRAPHML_HPP
+#define STEMMA_REPORT_GRAPHML_HPP
+
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/io/detail/xml_text.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_members.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/report/visibility.hpp>
+#include <stemma/tagging/tagger.hpp>
+#include <stemma/types/value_description.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Writes the lines of a GraphML file.
+template <text_sink Sink>
+class graphml_lines {
+public:
+    explicit graphml_lines(Sink& sink) : sink_(sink) {}
+
+    void line(std::string_view text) {
+        buffer_.append(text).push_back('\n');
+        if (buffer_.size() >= full) {
+            flush();
+        }
+    }
+
+    /// A `<data>` element, unless the value is unknown.
+    void data(std::string_view key, std::string_view value) {
+        if (!value.empty()) {
+            buffer_.append("<data key=\"").append(key).append("\">");
+            append_xml_text(value, buffer_);
+            line("</data>");
+        }
+    }
+
+    void flush() {
+        sink_.write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    Sink& sink_;
+    std::string buffer_;
+};
+
+inline constexpr std::string_view graphml_head =
+    R"(<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="kind" for="all" attr.name="kind" attr.type="string"/>
+<key id="name" for="all" attr.name="name" attr.type="string"/>
+<key id="path" for="all" attr.name="path" attr.type="string"/>
+<key id="tag" for="all" attr.name="tag" attr.type="string"/>
+<key id="class" for="all" attr.name="class" attr.type="string"/>
+<key id="op_type" for="node" attr.name="op_type" attr.type="string"/>
+<key id="provenance" for="node" attr.name="provenance" attr.type="string"/>
+<key id="confidence" for="node" attr.name="confidence" attr.type="double"/>
+<key id="tensor" for="edge" attr.name="tensor" attr.type="string"/>
+<key id="type" for="edge" attr.name="type" attr.type="string"/>
+<key id="shape" for="edge" attr.name="shape" attr.type="string"/>)";
+
+} // namespace detail
+
+enum class graphml_form : std::uint8_t {
+    nested, ///< one graph for each module, in the one of the module above
+    flat,   ///< one graph, where modules appear as the path and tag of their operators
+};
+
+/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
+///
+/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
+/// and `n<index>` for operators. `describe` tells of the values on the edges. (Boost.Graph's own
+/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
+/// through.)
+/// Complexity: O(V + E + modules + length of the result); memory O(V).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, visibility_policy<Ops> Visibility = show_all>
+void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                   graphml_form form = graphml_form::nested, const Describe& describe = {},
+                   const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    const vertices_by_index vertex(graph);
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    const module_members members(tree, found.attributions);
+    detail::graphml_lines out(sink);
+    const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
+    const auto write_module = [&](id m) {
+        out.data("kind", "module");
+        out.data("name", modules.attribute(m));
+        out.data("path", path_of(modules, m));
+        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+        out.data("class", modules.class_name(m));
+    };
+    const auto write_operators = [&](id m) {
+        for (auto v : members.direct(m)) {
+            if (!shown[v]) {
+                continue;
+            }
+            const auto& made = found.attributions[v];
+            out.line("<node id=\"" + number('n', v) + "\">");
+            out.data("kind", "operator");
+            out.data("name", ops.name(vertex[v]));
+            out.data("op_type", ops.op_type(vertex[v]));
+            out.data("path", path_of(modules, m));
+            out.data("tag", found.tags.text(m));
+            out.data("class", modules.class_name(m));
+            out.data("provenance", found.provenances[made.source]);
+            out.data("confidence", std::to_string(made.confidence));
+            out.line("</node>");
+        }
+    };
+    out.line(detail::graphml_head);
+    out.line("<graph id=\"m0\" edgedefault=\"directed\">");
+    write_module(0);
+    write_operators(0);
+    std::vector<id> open; // modules around the current one, without the root
+    const auto close_until = [&](id m) {
+        for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
+            out.line("</graph>\n</node>");
+        }
+    };
+    for (id m = 1; m < tree.size(); ++m) {
+        if (form == graphml_form::flat) {
+            write_operators(m);
+            continue;
+        }
+        close_until(m);
+        open.push_back(m);
+        out.line("<node id=\"" + number('m', m) + "\" yfiles.foldertype=\"group\">");
+        write_module(m);
+        out.line("<graph id=\"" + number('m', m) + ":\" edgedefault=\"directed\">");
+        write_operators(m);
+    }
+    close_until(static_cast<id>(tree.size()));
+    std::size_t edges = 0;
+    for (id v = 0; v < shown.size(); ++v) {
+        for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
+            const auto from = index_of(graph, source(*it, graph));
+            if (!shown[from]) {
+                continue;
+            }
+            out.line("<edge id=\"" + number('e', edges++) + "\" source=\"" + number('n', from) +
+                     "\" target=\"" + number('n', v) + "\">");
+            if constexpr (carries_values<graph_of<Ops>>) {
+                const value_description value = describe(value_on(graph, *it));
+                out.data("tensor", value.name);
+                out.data("type", value.type);
+                out.data("shape", value.shape);
+            }
+            out.line("</edge>");
+        }
+    }
+    out.line("</graph>\n</graphml>");
+    out.flush();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_GRAPHML_HPP

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_MODULE_DAG_HPP
+#define STEMMA_REPORT_MODULE_DAG_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which operators a module's DAG holds.
+enum class dag_level : std::uint8_t {
+    subtree, ///< of the module and of all below it
+    direct,  ///< of the module itself
+};
+
+/// Operators of one module, by vertex index, and the dependences between them.
+struct module_dag {
+    std::vector<id> operators;            ///< ascending
+    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
+};
+
+/// The DAGs of all modules of a tree, made one at a time.
+template <operator_graph_like Graph>
+class module_dags {
+public:
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
+    /// and is asked twice; one that stands under none is in no DAG.
+    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
+    template <class ModulesOf>
+    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
+        : graph_(graph)
+        , modules_(modules)
+        , vertex_(graph)
+        , rounds_(num_vertices(graph), 0)
+        , members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < rounds_.size(); ++v) {
+                modules_of(v, [&](id m) { take(m, v); });
+            }
+        }) {}
+
+    /// Returns: the DAG of a module, valid until the next call.
+    /// Complexity: O(n log n) of its operators, and the edges at them.
+    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
+        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
+        auto& operators = dag_.operators;
+        const auto members = members_.range(m, end);
+        operators.assign(members.begin(), members.end());
+        sort_each_once(operators, 0);
+        ++round_;
+        for (auto v : operators) {
+            rounds_[v] = round_;
+        }
+        auto& edges = dag_.edges;
+        edges.clear();
+        for (auto v : operators) {
+            const auto first = edges.size();
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
+                if (rounds_[reader] == round_) {
+                    edges.emplace_back(v, reader);
+                }
+            }
+            sort_each_once(edges, first);
+        }
+        return dag_;
+    }
+
+private:
+    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
+    /// graphs their readers, mostly so.
+    template <class T>
+    static void sort_each_once(std::vector<T>& items, std::size_t first) {
+        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
+        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
+            std::sort(begin, items.end());
+            items.erase(std::unique(begin, items.end()), items.end());
+        }
+    }
+
+    const Graph& graph_;
+    const tree_index& modules_;
+    vertices_by_index<Graph> vertex_;
+    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
+    grouped_ids members_;    // vertex indices, by module
+    id round_ = 0;
+    module_dag dag_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_DAG_HPP

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_MODULE_DAG_JSON_HPP
+#define STEMMA_REPORT_MODULE_DAG_JSON_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/report/module_dag.hpp>
+#include <stemma/report/visibility.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <string>
+#include <vector>
+
+namespace stemma {
+
+/// What of a graph of modules is written.
+struct dag_options {
+    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
+    bool multi = false; ///< an operator stands under all its tags rather than under the primary one
+};
+
+/// Writes the DAG of every selected module, by tag (docs/dag.schema.json).
+///
+/// `name_of(index)` gives the text that stands for an operator; distinct ones for distinct
+/// operators. `shown` says which operators there are to see.
+/// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
+/// for the largest module, not for the document.
+template <text_sink Sink, operator_view Ops, class NameOf,
+          visibility_policy<Ops> Visibility = hide_constants>
+void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
+                       NameOf name_of, const dag_options& options = {},
+                       const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    module_dags dags(graph, modules, [&](id v, auto take) {
+        if (shown[v] && options.multi) {
+            found.pool.for_each(found.tag_sets[v], take);
+        } else if (shown[v]) {
+            take(found.selected(v));
+        }
+    });
+    json_writer json(sink);
+    json.begin_object();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (!found.tags.is_selected(m)) {
+            continue;
+        }
+        const auto& dag = dags.of(m, options.level);
+        json.key(found.tags.text(m));
+        json.begin_object();
+        json.key("nodes");
+        json.begin_array(true);
+        for (auto v : dag.operators) {
+            json.value(name_of(v));
+        }
+        json.end_array();
+        json.key("edges");
+        json.begin_array(true);
+        for (const auto& [producer, reader] : dag.edges) {
+            json.begin_array(true);
+            json.value(name_of(producer));
+            json.value(name_of(reader));
+            json.end_array();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_DAG_JSON_HPP

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_ANY_POLICY_HPP
+#define STEMMA_TAGGING_ANY_POLICY_HPP
+
+#include <stemma/core/category.hpp>
+#include <stemma/core/detail/held_policy.hpp>
+#include <stemma/core/detail/policy_name.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/evidence.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/tagging/diagnostics.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/propagation.hpp>
+#include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/selection.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// One type for all policies of a role, over one kind of graph and tree: what a program holds that
+// lets its users choose. A question costs an indirect call; what the policy does to answer it is
+// compiled as one. One that holds nothing acts as the default of its role.
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Any, class Modules>
+concept held_selection = other_than<P, Any> && selection_policy<P, Modules>;
+template <class P, class Any, class Modules>
+concept held_naming = other_than<P, Any> && naming_policy<P, Modules>;
+template <class P, class Any, class Ops, class Modules>
+concept held_evidence = other_than<P, Any> && evidence_policy<P, Ops, Modules>;
+template <class P, class Any>
+concept held_resolution = other_than<P, Any> && resolution_policy<P>;
+template <class P, class Any, class Ops>
+concept held_propagation = other_than<P, Any> && propagation_policy<P, Ops>;
+template <class P, class Any>
+concept held_diagnostics = other_than<P, Any> && diagnostics_policy<P>;
+
+/// A policy whose `min_confidence` can be set.
+template <class P>
+concept has_min_confidence = requires(P& policy) {
+    { policy.min_confidence } -> std::same_as<float&>;
+};
+
+} // namespace detail
+
+/// Any selection policy for `Modules`.
+template <module_view Modules>
+class any_selection : public detail::held_name {
+public:
+    using policy_category = selection_category;
+
+    /// Acts as `not_infrastructure`.
+    any_selection() = default;
+
+    /// Holds a copy of `chosen`.
+    template <detail::held_selection<any_selection, Modules> P>
+    any_selection(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen))
+        , selects_([chosen = std::move(chosen)](const Modules& modules, id m) -> bool {
+            return chosen.selects(modules, m);
+        }) {}
+
+    /// Selects the modules for which `selects(modules, m)` holds.
+    template <detail::held_function<any_selection, bool, const Modules&, id> F>
+    any_selection(F selects) // NOLINT(google-explicit-constructor): as above
+        : held_name(""), selects_(std::move(selects)) {}
+
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        if (!selects_) {
+            static const not_infrastructure standard;
+            return standard.selects(modules, m);
+        }
+        return selects_(modules, m);
+    }
+
+private:
+    std::function<bool(const Modules&, id)> selects_;
+};
+
+/// Any naming policy for `Modules`.
+template <module_view Modules>
+class any_naming : public detail::held_name {
+public:
+    using policy_category = naming_category;
+
+    /// Acts as `class_paths`.
+    any_naming() = default;
+
+    /// Holds a copy of `chosen`.
+    template <detail::held_naming<any_naming, Modules> P>
+    any_naming(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen))
+        , name_([chosen = std::move(chosen)](const Modules& modules, tag_table& tags) {
+            chosen.name_modules(modules, tags);
+        }) {}
+
+    /// Names modules by `name_modules(modules, tags)`.
+    template <detail::held_function<any_naming, void, const Modules&, tag_table&> F>
+    any_naming(F name_modules) // NOLINT(google-explicit-constructor): as above
+        : held_name(""), name_(std::move(name_modules)) {}
+
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        name_ ? name_(modules, tags) : class_paths{}.name_modules(modules, tags);
+    }
+
+private:
+    std::function<void(const Modules&, tag_table&)> name_;
+};
+
+/// Any source of evidence about `Ops` and `Modules`. What has no name of its own says in each claim
+/// which provenance it is.
+template <operator_view Ops, module_view Modules>
+class any_evidence : public detail::held_name {
+    using take = std::function<void(const claim&)>;
+    using tell = std::function<void(operator_t<Ops>, const take&)>;
+
+public:
+    using policy_category = evidence_category;
+
+    /// Holds a copy of `source`, which prepares itself anew for every context.
+    template <detail::held_evidence<any_evidence, Ops, Modules> P>
+    any_evidence(P source) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(source))
+        , prepare_([source = std::move(source)](evidence_context<Ops, Modules>& context) {
+            return tell([made = source.prepare(context)](operator_t<Ops> v, const take& f) {
+                made.for_each_claim(v, f);
+            });
+        }) {}
+
+    class claims {
+    public:
+        template <class Function>
+        void for_each_claim(operator_t<Ops> v, Function f) const {
+            tell_(v, take(std::ref(f)));
+        }
+
+    private:
+        friend class any_evidence;
+
+        explicit claims(tell made) : tell_(std::move(made)) {}
+
+        tell tell_;
+    };
+
+    [[nodiscard]] claims prepare(evidence_context<Ops, Modules>& context) const {
+        return claims(prepare_(context));
+    }
+
+private:
+    std::function<tell(evidence_context<Ops, Modules>&)> prepare_;
+};
+
+/// Any resolution policy.
+class any_resolution : public detail::held_name {
+public:
+    using policy_category = resolution_category;
+
+    /// Acts as `by_weight`.
+    any_resolution() = default;
+
+    /// Holds a copy of `chosen`.
+    template <detail::held_resolution<any_resolution> P>
+    any_resolution(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen)) {
+        if constexpr (detail::has_min_confidence<P>) {
+            min_confidence_ = chosen.min_confidence;
+            resolve_ = [chosen = std::move(chosen)](const tree_index& modules,
+                                                    std::span<const claim> claims,
+                                                    float min_confidence) -> attribution {
+                if (chosen.min_confidence == min_confidence) {
+                    return chosen.resolve(modules, claims);
+                }
+                auto policy = chosen;
+                policy.min_confidence = min_confidence;
+                return policy.resolve(modules, claims);
+            };
+        } else {
+            resolve_ = among_sure([chosen = std::move(chosen)](const tree_index& modules,
+                                                               std::span<const claim> claims) {
+                return chosen.resolve(modules, claims);
+            });
+        }
+    }
+
+    /// Resolves by `resolve(modules, claims)`.
+    template <detail::held_function<any_resolution, attribution, const tree_index&,
+                                    std::span<const claim>>
+                  F>
+    any_resolution(F resolve) // NOLINT(google-explicit-constructor): as above
+        : held_name(""), resolve_(among_sure(std::move(resolve))) {}
+
+    /// Believes no claim below `least` from now on.
+    void set_min_confidence(float least) noexcept { min_confidence_ = least; }
+
+    /// Claims below it are not believed.
+    [[nodiscard]] float min_confidence() const noexcept { return min_confidence_; }
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        return resolve_ ? resolve_(modules, claims, min_confidence_)
+                        : by_weight{min_confidence_}.resolve(modules, claims);
+    }
+
+private:
+    using resolver = std::function<attribution(const tree_index&, std::span<const claim>, float)>;
+
+    /// Of a policy that knows no least confidence: it is not told of claims below it.
+    template <class F>
+    [[nodiscard]] static resolver among_sure(F resolve) {
+        return [resolve = std::move(resolve)](const tree_index& modules,
+                                              std::span<const claim> claims,
+                                              float min_confidence) -> attribution {
+            const auto is_sure = [&](const claim& c) { return c.confidence >= min_confidence; };
+            if (std::all_of(claims.begin(), claims.end(), is_sure)) {
+                return resolve(modules, claims);
+            }
+            std::vector<claim> sure;
+            std::copy_if(claims.begin(), claims.end(), std::back_inserter(sure), is_sure);
+            return sure.empty() ? attribution{} : resolve(modules, std::span<const claim>(sure));
+        };
+    }
+
+    float min_confidence_ = 0;
+    resolver resolve_;
+};
+
+/// Any propagation policy for `Ops`.
+template <operator_view Ops>
+class any_propagation : public detail::held_name {
+public:
+    using policy_category = propagation_category;
+
+    /// Acts as `both_sides`.
+    any_propagation() = default;
+
+    /// Holds a copy of `chosen`; whether it spreads anything is asked here, once.
+    template <detail::held_propagation<any_propagation, Ops> P>
+    any_propagation(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen))
+        , propagates_(detail::propagates(chosen))
+        , propagate_([chosen = std::move(chosen)](const propagation_problem<Ops>& problem,
+                                                  std::span<attribution> result) {
+            chosen.propagate(problem, result);
+        }) {}
+
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        propagate_ ? propagate_(problem, result) : both_sides{}.propagate(problem, result);
+    }
+
+    [[nodiscard]] bool propagates() const noexcept { return propagates_; }
+
+private:
+    bool propagates_ = true;
+    std::function<void(const propagation_problem<Ops>&, std::span<attribution>)> propagate_;
+};
+
+/// Any diagnostics policy.
+class any_diagnostics : public detail::held_name {
+public:
+    using policy_category = diagnostics_category;
+
+    /// Acts as `as_found`.
+    any_diagnostics() = default;
+
+    /// Holds a copy of `chosen`.
+    template <detail::held_diagnostics<any_diagnostics> P>
+    any_diagnostics(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen))
+        , judge_([chosen = std::move(chosen)](const finding& found) -> std::optional<severity> {
+            return chosen.judge(found);
+        }) {}
+
+    /// Findings are judged by `judge(found)`.
+    template <detail::held_function<any_diagnostics, std::optional<severity>, const finding&> F>
+    any_diagnostics(F judge) // NOLINT(google-explicit-constructor): as above
+        : held_name(""), judge_(std::move(judge)) {}
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return judge_ ? judge_(found) : as_found{}.judge(found);
+    }
+
+private:
+    std::function<std::optional<severity>(const finding&)> judge_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_ANY_POLICY_HPP

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_ATTRIBUTE_HPP
+#define STEMMA_TAGGING_ATTRIBUTE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/pipeline.hpp>
+#include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/detail/vertex_ranges.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/error.hpp>
+#include <stemma/evidence/class_tags.hpp>
+#include <stemma/evidence/detail/named_claims.hpp>
+#include <stemma/evidence/evidence.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/evidence_sources.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/hierarchy_metadata.hpp>
+#include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/tagging/resolution.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Some operators, by vertex index, with a list of things each.
+template <class T>
+class per_operator_lists {
+public:
+    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
+    /// before `of`, which finds the list that was added first.
+    void add(id v, std::span<const T> items) {
+        entries_.push_back({v, items_.size(), items.size()});
+        items_.insert(items_.end(), items.begin(), items.end());
+    }
+
+    /// Adds all lists of another one. Complexity: O(what it holds).
+    void append(const per_operator_lists& other) {
+        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
+    }
+
+    /// Returns: how many lists were added.
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+    /// Returns: the list of vertex index `v`; empty when it has none.
+    /// Complexity: O(log size), if lists were added by rising vertex index.
+    [[nodiscard]] std::span<const T> of(id v) const noexcept {
+        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
+                                         [](const entry& e, id wanted) { return e.v < wanted; });
+        return it == entries_.end() || it->v != v ? std::span<const T>{}
+                                                  : std::span(items_).subspan(it->first, it->count);
+    }
+
+    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& e : entries_) {
+            f(e.v, std::span(items_).subspan(e.first, e.count));
+        }
+    }
+
+    /// Makes `of` work after lists were added in any order.
+    void sort() {
+        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
+        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
+            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
+        }
+    }
+
+private:
+    struct entry {
+        id v = no_id;
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    std::vector<entry> entries_;
+    std::vector<T> items_;
+};
+
+/// What the evidence says of all operators.
+struct evidence_result {
+    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
+    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
+    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
+                                         ///< decided between them
+    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
+    std::size_t dropped = 0;             ///< operators with claims that were not believed
+};
+
+/// The sources that need nothing but the model itself.
+using name_sources =
+    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
+                     parameter_names, parameter_regions, leftovers, class_tags>;
+
+namespace detail {
+
+/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
+template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
+void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
+               Iterator last, const Resolution& resolution, std::span<attribution> of,
+               evidence_result& result) {
+    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
+    std::vector<claim> claims;
+    attribution resolved;
+    std::vector<id> modules;
+    for (; it != last; ++it) {
+        auto end = claims.begin();
+        bool as_before = true;
+        bool is_called = false;
+        sources.for_each_claim(*it, [&](const claim& made) {
+            if (made.module >= tree.size() ||
+                (made.caller != no_id && made.caller >= tree.size())) {
+                STEMMA_THROW(error(error_code::refused, "", "evidence",
+                                   "a source claims a module that is not in the tree"));
+            }
+            is_called |= made.caller != no_id;
+            if (end == claims.end()) {
+                claims.push_back(made);
+                end = claims.end();
+                as_before = false;
+                return;
+            }
+            if (!as_before || *end != made) {
+                *end = made;
+                as_before = false;
+            }
+            ++end;
+        });
+        if (end == claims.begin()) {
+            continue;
+        }
+        if (!as_before || end != claims.end()) {
+            claims.erase(end, claims.end());
+            resolved = resolution.resolve(tree, claims);
+            if (resolved.module != no_id && resolved.module >= tree.size()) {
+                detail::refuse_answer(resolution, "resolution",
+                                      "names a module that is not in the tree");
+            }
+        }
+        const auto v = static_cast<id>(index_of(graph, *it));
+        of[v] = resolved;
+        if (resolved.module == no_id) {
+            ++result.dropped;
+        }
+        if (resolved.conflict) {
+            result.conflicts.add(v, claims);
+        }
+        if (claims.size() > 1 && claims.front().source == claims.back().source) {
+            modules.clear();
+            for (const auto& one : claims) {
+                modules.push_back(one.module);
+            }
+            result.alternatives.add(v, modules);
+        }
+        if (!is_called) {
+            continue;
+        }
+        for (const auto& one : claims) {
+            if (one.caller != no_id && one.module == resolved.module &&
+                one.source == resolved.source) {
+                result.callers.add(v, {&one.caller, 1});
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Asks the sources about every operator and resolves what they claim, by as many threads as are
+/// given.
+/// Requires: the context allows so many.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_weight>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence, const Resolution& resolution,
+                                        thread_limit threads) {
+    const auto& graph = context.ops().graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto sources = detail::prepare_source(evidence, context);
+    std::vector<attribution> of(size);
+    // Operators do not take equally long, so there are more parts than threads.
+    const auto workers = threads.parts_of_operators(size);
+    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
+    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
+        const auto [first, last] = vertex_range(graph, parts.size(), part);
+        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
+                          parts[part]);
+    });
+    auto result = std::move(parts.front());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        result.conflicts.append(parts[part].conflicts);
+        result.alternatives.append(parts[part].alternatives);
+        result.callers.append(parts[part].callers);
+        result.dropped += parts[part].dropped;
+    }
+    result.of = std::move(of);
+    result.conflicts.sort();
+    result.alternatives.sort();
+    result.callers.sort();
+    return result;
+}
+
+/// The same, by as many threads as the context allows.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_weight>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    return attribute(context, evidence, resolution, context.threads());
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_ATTRIBUTE_HPP

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+#define STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/nesting.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
+/// from.
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order,
+                                                 std::span<const id> evidence) {
+    const auto& graph = ops.graph();
+    std::vector<bool> known(evidence.size(), false);
+    order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        bool here = evidence[v] != no_id;
+        if (!here) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
+                here = known[index_of(graph, source(*it, graph))];
+            }
+        }
+        known[v] = here;
+    });
+    return known;
+}
+
+} // namespace detail
+
+/// Makes no operator without evidence surer than those it follows.
+///
+/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
+/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
+/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
+/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
+/// V).
+template <operator_view Ops>
+void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
+                      std::span<const id> evidence, std::span<attribution> result) {
+    using entry = std::pair<float, id>; // what is least sure comes first
+    float most = 0;
+    for (id v = 0; v < result.size(); ++v) {
+        most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
+    }
+    std::vector<entry> found;
+    for (id v = 0; v < result.size(); ++v) {
+        if (result[v].source != provenance::root && result[v].confidence < most) {
+            found.emplace_back(result[v].confidence, v);
+        }
+    }
+    if (found.empty()) {
+        return;
+    }
+    const auto& graph = ops.graph();
+    const vertices_by_index<graph_of<Ops>> vertex_of(graph);
+    const auto above = detail::known_from_above(ops, order, evidence);
+    std::vector<std::pair<id, id>> bodies; // owner, operator that follows it
+    for (const auto& op : detail::operators_in_bodies(ops)) {
+        if (evidence[op.v] == no_id && result[op.v].source == provenance::owner) {
+            bodies.emplace_back(op.owner, op.v);
+        }
+    }
+    std::sort(bodies.begin(), bodies.end());
+    std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
+                                                                        std::move(found));
+    const auto limit = [&](id v, float confidence) {
+        if (evidence[v] == no_id && result[v].confidence > confidence) {
+            result[v].confidence = confidence;
+            next.emplace(confidence, v);
+        }
+    };
+    while (!next.empty()) {
+        const auto [confidence, v] = next.top();
+        next.pop();
+        if (result[v].confidence < confidence) {
+            continue; // it was told before, of a lower one
+        }
+        const auto from = result[v].source;
+        if (evidence[v] != no_id || from != provenance::producer) {
+            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
+                if (const auto how = result[producer].source;
+                    how == provenance::consumer || how == provenance::between) {
+                    limit(producer, confidence);
+                }
+            }
+        }
+        if (above[v]) {
+            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
+                if (const auto how = result[reader].source;
+                    how == provenance::producer || how == provenance::between) {
+                    limit(reader, confidence);
+                }
+            }
+        }
+        for (auto op = std::lower_bound(bodies.begin(), bodies.end(), std::pair(v, id{0}));
+             op != bodies.end() && op->first == v; ++op) {
+            limit(op->second, confidence);
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_DIAGNOSTICS_HPP
+#define STEMMA_TAGGING_DIAGNOSTICS_HPP
+
+#include <stemma/core/category.hpp>
+#include <stemma/core/glob.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/model/finding.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_judge = requires(const P& p, const finding& found) {
+    { p.judge(found) } -> std::convertible_to<std::optional<severity>>;
+};
+
+} // namespace detail
+
+/// Says which findings about a model are told, and how much they matter.
+///
+/// `judge(found)` returns how much; nothing when nobody is to hear of it.
+///
+/// Requires: the same answer for equal findings.
+/// Complexity: callers ask once per finding.
+template <class P>
+concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_judge<P>;
+
+/// All findings, as whoever found them says.
+struct as_found {
+    using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "default";
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const { return found.level; }
+};
+
+/// What is probably not as it was meant is wrong: for models that are about to be released.
+struct warnings_as_errors {
+    using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "strict";
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return found.level == severity::warning ? severity::error : found.level;
+    }
+};
+
+/// Rules that are broken, and nothing else: for models that somebody else made.
+struct errors_only {
+    using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "errors";
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return found.level == severity::error ? std::optional(severity::error) : std::nullopt;
+    }
+};
+
+/// All but findings of some codes, by glob: `onnx.checker`, `tags.*`.
+struct without_findings {
+    using policy_category = diagnostics_category;
+
+    std::vector<std::string> codes{}; ///< globs of `finding::code`
+
+    /// Returns: `without:GLOB,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "without:" + detail::join_list(codes); }
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
+            return glob_match(pattern, found.code);
+        });
+        return unwanted ? std::nullopt : std::optional(found.level);
+    }
+};
+
+/// Returns: what passes a finding on to `report(finding)` as the policy judges it, to be given to
+/// what looks for findings.
+template <diagnostics_policy P, class Report>
+[[nodiscard]] auto judged(P policy, Report report) {
+    return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
+        if (const std::optional<severity> level = policy.judge(found)) {
+            found.level = *level;
+            report(std::move(found));
+        }
+    };
+}
+
+/// Put `static_assert(explain_diagnostics_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_diagnostics_policy() {
+    static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");
+    static_assert(policy_for<P, diagnostics_category>,
+                  "diagnostics policy: add `using policy_category = "
+                  "stemma::diagnostics_category;`");
+    static_assert(detail::has_judge<P>,
+                  "diagnostics policy: add `std::optional<stemma::severity> judge(const "
+                  "stemma::finding&) const`");
+    return diagnostics_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_DIAGNOSTICS_HPP

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_INHERIT_HPP
+#define STEMMA_TAGGING_INHERIT_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// What is known of an operator that a rewriter puts in the place of others: fused, split or
+/// copied.
+///
+/// Those with evidence count, and what they have in common is the module; the least trusted of
+/// their sources and the least confidence speak for it, and modules that differ make a conflict
+/// unless one lies above the other. Returns: no module where none of the old ones has evidence;
+/// `repropagate` finds one then. Requires: `old` are indices of `before`. Complexity: O(old).
+[[nodiscard]] inline attribution
+inherit(const tree_index& modules, std::span<const attribution> before, std::span<const id> old) {
+    const auto counts = [&](id v) {
+        return before[v].module != no_id && is_evidence(before[v].source);
+    };
+    attribution result;
+    id deepest = 0;
+    for (auto v : old) {
+        const auto& one = before[v];
+        if (!counts(v)) {
+            continue;
+        }
+        deepest = modules.depth(one.module) > modules.depth(deepest) ? one.module : deepest;
+        if (result.module == no_id) {
+            result = one;
+            continue;
+        }
+        result.conflict = result.conflict || one.conflict;
+        result.call = result.module == one.module && result.call == one.call ? one.call : no_id;
+        result.module = modules.lca(result.module, one.module);
+        result.source = std::max(result.source, one.source);
+        result.confidence = std::min(result.confidence, one.confidence);
+    }
+    for (auto v : old) {
+        result.conflict =
+            result.conflict || (counts(v) && !modules.is_ancestor(before[v].module, deepest));
+    }
+    return result;
+}
+
+/// The same, as in `inherit(modules, before, {3, 4})`.
+[[nodiscard]] inline attribution inherit(const tree_index& modules,
+                                         std::span<const attribution> before,
+                                         std::initializer_list<id> old) {
+    return inherit(modules, before, std::span(old.begin(), old.size()));
+}
+
+/// Returns: the tags of all the old operators together. Complexity: O(tags log tags).
+[[nodiscard]] inline id_set inherit_tags(id_set_pool& pool, std::span<const id_set> before,
+                                         std::span<const id> old) {
+    std::vector<id> all;
+    for (auto v : old) {
+        pool.for_each(before[v], [&](id tag) { all.push_back(tag); });
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return pool.intern(all);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_INHERIT_HPP

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_NAME_MODULES_HPP
+#define STEMMA_TAGGING_NAME_MODULES_HPP
+
+#include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/select_modules.hpp>
+#include <stemma/tagging/selection.hpp>
+
+namespace stemma {
+
+/// Returns: the tags of the modules that `selection` picks, printed by `naming`.
+/// Complexity: that of the two policies, plus O(modules).
+template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure,
+          naming_policy<Modules> Naming = class_paths>
+[[nodiscard]] tag_table name_modules(const Modules& modules, const Selection& selection = {},
+                                     const Naming& naming = {}) {
+    tag_table tags(modules.index(), select_modules(modules, selection));
+    naming.name_modules(modules, tags);
+    for (id m = 0; m < tags.size(); ++m) {
+        if (tags.is_selected(m) && !tags.has_segment(m)) {
+            detail::refuse_answer(naming, "naming", "gives a selected module no segment");
+        }
+    }
+    tags.finish();
+    return tags;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_NAME_MODULES_HPP

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_OVERRULE_SHARED_HPP
+#define STEMMA_TAGGING_OVERRULE_SHARED_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// An attribution that gave way to a second witness.
+struct overruled {
+    id v = no_id;       ///< vertex index
+    attribution before; ///< what the evidence had said
+    id readers = no_id; ///< what the modules of the readers have in common
+    float least = 0;    ///< how sure all of these are
+};
+
+/// Corrects the evidence on constants and shape computations that several modules use.
+///
+/// Exporters compute equal ones once and leave them the scope of the module that came first. One
+/// that is read in its module, and in one that is neither above nor below that, belongs to the
+/// common ancestor of its own and all that read it; so does a constant that only others read. What
+/// is computed and only read by others is a result of its module, as the angles of rotary
+/// embeddings are.
+///
+/// `result` is by vertex index, and `module == no_id` where nothing is known; `independent` is what
+/// `data_independent` says of `ops`.
+/// Returns: what changed, in the order of `vertices`.
+/// Complexity: O(V + edges of what is independent).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result,
+                                       const std::vector<bool>& independent) {
+    std::vector<overruled> changed;
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(graph, *it));
+            const auto& made = result[v];
+            if (made.module == no_id || !independent[v]) {
+                continue;
+            }
+            bool foreign = false;
+            const auto [in, in_last] = in_edges(*it, graph);
+            bool own = in == in_last; // a constant may stand in any scope
+            detail::common_module readers;
+            float least = std::min(0.7F, made.confidence);
+            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
+                const auto& read_by = result[index_of(graph, target(*out, graph))];
+                if (const auto reader = read_by.module; reader != no_id) {
+                    readers.add(reader);
+                    least = std::min(least, read_by.confidence);
+                    foreign = foreign || !modules.are_related(reader, made.module);
+                    own = own || modules.is_ancestor(made.module, reader);
+                }
+            }
+            if (foreign && own) {
+                changed.push_back({v, made, readers.get(modules), least});
+            }
+        }
+        for (const auto& [v, before, common, least] :
+             changed) { // once all were asked what they were
+            result[v] = {modules.lca(before.module, common), no_id, least, before.source, true};
+        }
+    }
+    return changed;
+}
+
+/// The same, where that is not known yet. Complexity: O(V + E).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result) {
+    const sweep_order order(ops.graph());
+    return overrule_shared(ops, modules, result, data_independent(ops, order));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_OVERRULE_SHARED_HPP

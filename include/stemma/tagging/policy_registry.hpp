@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_POLICY_REGISTRY_HPP
+#define STEMMA_TAGGING_POLICY_REGISTRY_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/cost.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/tagging/any_policy.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Policies of one role, by name: `all`, or with an argument, `depth:2`.
+template <class Any>
+class policies_by_name {
+public:
+    /// Adds a policy under a name.
+    /// Requires: a name that is not there yet, without `:` and `,`.
+    template <std::convertible_to<Any> P>
+    void add(std::string name, P policy) {
+        enter({std::move(name), "",
+               [any = Any(std::move(policy))](std::string_view) { return std::optional(any); }});
+    }
+
+    /// Adds a policy under the name that it has itself.
+    /// Requires: as above.
+    template <detail::named_policy P>
+        requires std::convertible_to<P, Any>
+    void add(P policy) { add(detail::name_of_policy(policy), std::move(policy)); }
+
+    /// Adds policies that take an argument: `make(text)` returns one, or nothing for a text that it
+    /// does not understand. `argument` says in help what the text is: `N`.
+    /// Requires: as above.
+    template <class Make>
+        requires std::invocable<const Make&, std::string_view>
+    void add(std::string name, std::string argument, Make make) {
+        enter(
+            {std::move(name), std::move(argument), [make = std::move(make)](std::string_view text) {
+                 auto made = make(text);
+                 return made ? std::optional<Any>(Any(*std::move(made))) : std::nullopt;
+             }});
+    }
+
+    /// Returns: the policy that `name` or `name:argument` asks for, if there is one; records call
+    /// it so. For no text, what acts as the default, which they pass over.
+    /// Complexity: linear in the names.
+    [[nodiscard]] std::optional<Any> find(std::string_view text) const {
+        const auto colon = text.find(':');
+        const auto found = find_entry(text.empty() ? "default" : text.substr(0, colon));
+        const bool has_argument = colon != text.npos;
+        if (found == entries_.end() || has_argument == found->argument.empty()) {
+            return std::nullopt;
+        }
+        auto made = found->make(has_argument ? text.substr(colon + 1) : std::string_view{});
+        if constexpr (std::default_initializable<Any>) {
+            if (text.empty()) {
+                return Any();
+            }
+            if (made) {
+                made->set_name(std::string(text));
+            }
+        }
+        return made;
+    }
+
+    /// Returns: the same. Throws: `error` (`refused`) where there is none, which says what there
+    /// is; `role` is named in it.
+    [[nodiscard]] Any get(std::string_view role, std::string_view text) const {
+        auto found = find(text);
+        if (!found) {
+            STEMMA_THROW(
+                error(error_code::refused, "", "", unknown_name_text(role, text, names())));
+        }
+        return *std::move(found);
+    }
+
+    /// Returns: what can be asked for, in the order in which it was added: `all, depth:N`.
+    /// Complexity: O(names).
+    [[nodiscard]] std::string names() const {
+        std::string text;
+        for (const auto& one : entries_) {
+            text.append(text.empty() ? "" : ", ").append(one.name);
+            text.append(one.argument.empty() ? "" : ":").append(one.argument);
+        }
+        return text;
+    }
+
+    /// Calls `f(name, policy)` for all that need no argument, in the order in which they were
+    /// added.
+    /// Complexity: O(names).
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& one : entries_) {
+            if (one.argument.empty()) {
+                f(one.name, *one.make({}));
+            }
+        }
+    }
+
+private:
+    struct entry {
+        std::string name;
+        std::string argument;
+        std::function<std::optional<Any>(std::string_view)> make;
+    };
+
+    [[nodiscard]] auto find_entry(std::string_view name) const {
+        return std::find_if(entries_.begin(), entries_.end(),
+                            [&](const entry& one) { return one.name == name; });
+    }
+
+    void enter(entry added) {
+        STEMMA_ASSERT(added.name.find_first_of(":,") == std::string::npos,
+                      "names of policies hold neither `:` nor `,`");
+        STEMMA_ASSERT(find_entry(added.name) == entries_.end(),
+                      "names of policies of one role differ");
+        entries_.push_back(std::move(added));
+    }
+
+    std::vector<entry> entries_;
+};
+
+namespace detail {
+
+/// Returns: a policy made of a list of texts, nothing of an empty one.
+template <class P>
+[[nodiscard]] std::optional<P> policy_of_list(std::string_view text) {
+    auto parts = split_list(text);
+    return parts.empty() ? std::nullopt : std::optional<P>(P{std::move(parts)});
+}
+
+[[nodiscard]] inline std::optional<down_to_depth> depth_of_text(std::string_view text) {
+    down_to_depth policy;
+    const auto end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, policy.depth);
+    return !text.empty() && read.ec == std::errc{} && read.ptr == end ? std::optional(policy)
+                                                                      : std::nullopt;
+}
+
+template <class Any, class... Ps>
+[[nodiscard]] policies_by_name<Any> policies_by_their_names(Ps... policies) {
+    policies_by_name<Any> known;
+    (known.add(std::move(policies)), ...);
+    return known;
+}
+
+/// Returns: the selection policies of the library: `default`, `all`, `package:a,b`,
+/// `class:Glob,...`, `depth:N`.
+template <module_view Modules>
+[[nodiscard]] policies_by_name<any_selection<Modules>> selections_by_name() {
+    auto known = policies_by_their_names<any_selection<Modules>>();
+    known.add("default", not_infrastructure{});
+    known.add(all_modules{});
+    known.add("package", "P", policy_of_list<in_packages>);
+    known.add("class", "GLOB", policy_of_list<of_classes>);
+    known.add("depth", "N", depth_of_text);
+    return known;
+}
+
+/// Returns: the naming policies of the library: `default` (`class_paths`), `attribute-paths`,
+/// `attributes-and-classes`.
+template <module_view Modules>
+[[nodiscard]] policies_by_name<any_naming<Modules>> namings_by_name() {
+    return policies_by_their_names<any_naming<Modules>>(class_paths{}, attribute_paths{},
+                                                        attributes_and_classes{});
+}
+
+/// Returns: the resolution policies of the library: `default` (`by_weight`), `trust`, `cautious`,
+/// `confidence`.
+[[nodiscard]] inline policies_by_name<any_resolution> resolutions_by_name() {
+    return policies_by_their_names<any_resolution>(by_weight{}, by_trust{}, cautious{},
+                                                   by_confidence{});
+}
+
+/// Returns: the propagation policies of the library: `default` (`both_sides`), `residual`,
+/// `consumers`, `producers`, `nearest`, `off`.
+template <operator_view Ops>
+[[nodiscard]] policies_by_name<any_propagation<Ops>> propagations_by_name() {
+    return policies_by_their_names<any_propagation<Ops>>(both_sides{}, residual_aware{},
+                                                         consumers_only{}, producers_only{},
+                                                         nearest_evidence{}, no_propagation{});
+}
+
+/// Returns: the costs of the library: `bytes`, `parameters`, `operators`.
+[[nodiscard]] inline policies_by_name<any_cost> costs_by_name() {
+    return policies_by_their_names<any_cost>(cost_in_bytes{}, cost_in_parameters{},
+                                             cost_in_operators{});
+}
+
+/// Returns: the diagnostics policies of the library: `default` (`as_found`), `strict`, `errors`,
+/// `without:GLOB,...`.
+[[nodiscard]] inline policies_by_name<any_diagnostics> diagnostics_by_name() {
+    auto known =
+        policies_by_their_names<any_diagnostics>(as_found{}, warnings_as_errors{}, errors_only{});
+    known.add("without", "GLOB,...", policy_of_list<without_findings>);
+    return known;
+}
+
+} // namespace detail
+
+/// The policies that users of a program can choose by name, over one kind of graph and tree: those
+/// of the library, to which the program that owns it adds its own. Sources of evidence are asked
+/// beside those of the library.
+template <operator_view Ops, module_view Modules>
+struct policy_registry {
+    /// Which modules get tags.
+    policies_by_name<any_selection<Modules>> selections = detail::selections_by_name<Modules>();
+    /// What tags look like.
+    policies_by_name<any_naming<Modules>> namings = detail::namings_by_name<Modules>();
+    policies_by_name<any_evidence<Ops, Modules>> sources{}; ///< none to begin with
+    /// Which claim is believed.
+    policies_by_name<any_resolution> resolutions = detail::resolutions_by_name();
+    /// Where operators without evidence belong.
+    policies_by_name<any_propagation<Ops>> propagations = detail::propagations_by_name<Ops>();
+    /// What a part weighs that is split off.
+    policies_by_name<any_cost> costs = detail::costs_by_name();
+    /// Which findings are told.
+    policies_by_name<any_diagnostics> diagnostics = detail::diagnostics_by_name();
+};
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_POLICY_REGISTRY_HPP

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_PROPAGATE_HPP
+#define STEMMA_TAGGING_PROPAGATE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/nesting.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
+#include <stemma/tagging/detail/limit_confidence.hpp>
+#include <stemma/tagging/propagation.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Gives owners of bodies without evidence what the evidence in their bodies has in common,
+/// innermost bodies first.
+template <operator_view Ops>
+void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
+    const auto inner = operators_in_bodies(ops);
+    if (inner.empty()) {
+        return;
+    }
+    struct said {
+        common_module module;
+        float least = 0.8F; // how sure all are that were heard
+    };
+    std::unordered_map<id, said> heard; // by owner
+    const auto settle = [&](id v) {
+        const auto found = heard.find(v);
+        if (result[v].module == no_id && found != heard.end()) {
+            result[v] = {found->second.module.get(modules), no_id, found->second.least,
+                         provenance::owner, false};
+        }
+    };
+    for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
+        settle(op->v);
+        if (result[op->v].module != no_id) {
+            auto& here = heard[op->owner];
+            here.module.add(result[op->v].module);
+            here.least = std::min(here.least, result[op->v].confidence);
+        }
+    }
+    for (const auto& op : inner) {
+        settle(op.owner);
+    }
+}
+
+} // namespace detail
+
+/// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
+///
+/// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
+/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left. None
+/// is surer than those it follows. `independent` is what `data_independent` says of `ops`, where
+/// that is known. Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
+template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
+void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
+               const Policy& policy = {}, thread_limit threads = {},
+               const std::vector<bool>* independent = nullptr) {
+    STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
+    const sweep_order order(ops.graph());
+    if (detail::propagates(policy)) {
+        detail::hear_bodies(ops, modules, result);
+    }
+    std::vector<id> evidence(result.size());
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        evidence[v] = result[v].module;
+    }
+    if (std::find(evidence.begin(), evidence.end(), no_id) == evidence.end()) {
+        return;
+    }
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
+                     result);
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        if (result[v].module >= modules.size()) {
+            detail::refuse_answer(policy, "propagation",
+                                  result[v].module == no_id
+                                      ? "gives an operator without evidence no module"
+                                      : "names a module that is not in the tree");
+        }
+    }
+    limit_confidence(ops, order, evidence, result);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class... Others>
+    requires(!operator_view<Ops>)
+void propagate(const Ops&, const tree_index&, const Others&...) {
+    static_assert(explain_operator_view<Ops>());
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_PROPAGATE_HPP

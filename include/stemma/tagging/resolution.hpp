@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_RESOLUTION_HPP
+#define STEMMA_TAGGING_RESOLUTION_HPP
+
+#include <stemma/core/category.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_resolve = requires(const P& p, const tree_index& modules,
+                               std::span<const claim> claims) {
+    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
+};
+
+} // namespace detail
+
+/// Makes one attribution of what the sources claim about one operator.
+///
+/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
+///
+/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
+///   for the same claims, and has `module == no_id` when none is believed.
+/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
+template <class P>
+concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
+
+/// Believes the most trusted source, and raises the confidence where an independent one agrees.
+///
+/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
+/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
+/// of one source are alternatives: the one that fits the rest counts, and where none does, the
+/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
+/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
+/// above. Whatever disagrees makes a conflict.
+struct by_trust {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "trust";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        std::span<const claim> leading;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (believed(group) &&
+                (leading.empty() || group.front().source < leading.front().source)) {
+                leading = group;
+            }
+        });
+        if (leading.empty()) {
+            return {};
+        }
+        auto result = settle(modules, leading, claims);
+        if (!leading.front().exact) {
+            refine(modules, claims, leading.front(), result);
+        }
+        auto module = result.module;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (group.front().source == result.source || !believed(group)) {
+                return;
+            }
+            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
+                return agrees(modules, c, result.module);
+            });
+            if (agreeing == group.end()) {
+                result.conflict = true;
+                for (const auto& other : group) {
+                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
+                }
+            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
+                module = agreeing->module;
+            } else if (agreeing->module == result.module) {
+                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
+            }
+        });
+        if (module != result.module || leading.front().doubtful) {
+            result.module = module;
+            result.confidence = std::min(result.confidence, 0.7F);
+        }
+        return result;
+    }
+
+    /// Returns: whether a claim can be true when the deepest module is `module`.
+    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
+        return c.module == module || (!c.exact && modules.are_related(c.module, module));
+    }
+
+private:
+    template <class Function>
+    static void for_each_source(std::span<const claim> claims, Function f) {
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            while (last < claims.size() && claims[last].source == claims[first].source) {
+                ++last;
+            }
+            f(claims.subspan(first, last - first));
+        }
+    }
+
+    [[nodiscard]] bool believed(std::span<const claim> group) const {
+        return std::any_of(group.begin(), group.end(),
+                           [&](const claim& c) { return c.confidence >= min_confidence; });
+    }
+
+    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
+    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
+    static void refine(const tree_index& modules, std::span<const claim> claims,
+                       const claim& leading, attribution& result) {
+        for (const auto& c : claims) {
+            const bool aligned = c.source == provenance::torchscript ||
+                                 c.source == provenance::trace || c.source == provenance::fx;
+            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
+            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
+                result.module = c.module;
+                result.call = c.call;
+                result.source = c.source;
+                result.confidence = c.confidence;
+                return;
+            }
+        }
+    }
+
+    /// Picks among the alternatives of the leading source.
+    [[nodiscard]] static attribution settle(const tree_index& modules,
+                                            std::span<const claim> leading,
+                                            std::span<const claim> claims) {
+        const auto as_attribution = [](const claim& c) {
+            return attribution{c.module, c.call, c.confidence, c.source, false};
+        };
+        if (leading.size() == 1) {
+            return as_attribution(leading.front());
+        }
+        // Where they are doubtful it was made of all of them.
+        for (const auto& alternative :
+             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
+            for (const auto& other : claims) {
+                if (other.source != alternative.source &&
+                    agrees(modules, other, alternative.module)) {
+                    return as_attribution(alternative);
+                }
+            }
+        }
+        const auto surest =
+            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
+                return a.confidence < b.confidence;
+            });
+        auto result = as_attribution(*surest);
+        for (const auto& alternative : leading) {
+            if (alternative.confidence < surest->confidence) {
+                continue;
+            }
+            result.call = alternative.module == result.module ? result.call : no_id;
+            result.module = modules.lca(result.module, alternative.module);
+        }
+        return result;
+    }
+};
+
+/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
+struct cautious {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "cautious";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        auto result = by_trust{min_confidence}.resolve(modules, claims);
+        if (result.conflict) {
+            for (const auto& c : claims) {
+                result.module = modules.lca(result.module, c.module);
+            }
+            result.call = no_id;
+            result.confidence = std::min(result.confidence, 0.5F);
+        }
+        return result;
+    }
+};
+
+/// Believes the claim that is surest of itself, and the more trusted source among equally sure
+/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
+/// their common ancestor; whatever disagrees makes a conflict.
+struct by_confidence {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "confidence";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto surest =
+            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
+                return a.confidence != b.confidence ? a.confidence < b.confidence
+                                                    : a.source > b.source;
+            });
+        if (surest == claims.end() || surest->confidence < min_confidence) {
+            return {};
+        }
+        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
+        for (const auto& c : claims) {
+            const bool is_equal =
+                c.source == surest->source && !(c.confidence < surest->confidence);
+            if (is_equal && c.module != result.module) {
+                result.module = modules.lca(result.module, c.module);
+                result.call = no_id;
+            }
+        }
+        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
+            return c.source != surest->source && c.confidence >= min_confidence &&
+                   !by_trust::agrees(modules, c, result.module);
+        });
+        return result;
+    }
+};
+
+/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
+/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
+/// not.
+///
+/// Each module that is claimed has as much weight as the sources have that agree with it, less that
+/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
+/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
+/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
+struct by_weight {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "default";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
+        if (!trusted.conflict || has_doubt(claims)) {
+            return trusted;
+        }
+        auto best = trusted;
+        auto most = weight_of(modules, claims, trusted.module);
+        for (const auto& c : claims) {
+            const auto weight = weight_of(modules, claims, c.module);
+            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
+                best = {c.module, c.call, c.confidence, c.source, true};
+                most = weight;
+            }
+        }
+        if (best.module != trusted.module) {
+            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
+        }
+        return best;
+    }
+
+private:
+    static constexpr float margin = 0.01F;
+
+    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
+        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
+    }
+
+    [[nodiscard]] static float odds(float confidence) {
+        constexpr float sure = 0.995F;
+        confidence = std::clamp(confidence, 1 - sure, sure);
+        return std::log(confidence / (1 - confidence));
+    }
+
+    /// Returns: how much speaks for a module, of each source the best of its alternatives.
+    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
+                                  id module) const {
+        float sum = 0;
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            float most = -std::numeric_limits<float>::infinity();
+            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
+                const auto weight = odds(claims[last].confidence);
+                most = std::max(most, by_trust::agrees(modules, claims[last], module)
+                                          ? weight
+                                          : -std::max(weight, 0.0F));
+            }
+            sum += most;
+        }
+        return sum;
+    }
+};
+
+/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_resolution_policy() {
+    static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
+    static_assert(policy_for<P, resolution_category>,
+                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
+    static_assert(detail::has_resolve<P>,
+                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
+                  "std::span<const stemma::claim>) const`");
+    return resolution_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_RESOLUTION_HPP

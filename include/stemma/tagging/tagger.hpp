@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGING_TAGGER_HPP
+#define STEMMA_TAGGING_TAGGER_HPP
+
+#include <stemma/core/category.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/policies.hpp>
+#include <stemma/evidence/evidence.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/name_modules.hpp>
+#include <stemma/tagging/naming.hpp>
+#include <stemma/tagging/number_calls.hpp>
+#include <stemma/tagging/overrule_shared.hpp>
+#include <stemma/tagging/propagate.hpp>
+#include <stemma/tagging/propagate_tags.hpp>
+#include <stemma/tagging/propagation.hpp>
+#include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/selection.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Where all operators of a model come from, and their tags.
+class tagging {
+public:
+    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
+    tag_table tags;                        ///< of the modules
+    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
+    id_set_pool pool;                      ///< the sets of two or more
+    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
+    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
+    std::size_t dropped = 0;        ///< operators with claims that were not believed
+    provenance_names provenances;   ///< of the sources that were asked
+    node_origins origins;           ///< in an original, where tags were carried over from one
+
+    /// Returns: the selected module whose tag is the operator's primary one.
+    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
+};
+
+namespace detail {
+
+template <class P>
+inline constexpr bool is_for_tagging =
+    policy_for<P, selection_category> || policy_for<P, naming_category> ||
+    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+    policy_for<P, propagation_category>;
+
+/// Says in one sentence what a policy lacks that was chosen for tagging.
+template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
+          class Propagation>
+consteval bool are_for_this_tagging() {
+    return explain_selection_policy<Selection, Modules>() &&
+           explain_naming_policy<Naming, Modules>() &&
+           explain_evidence_policy<Evidence, Ops, Modules>() &&
+           explain_resolution_policy<Resolution>() &&
+           explain_propagation_policy<Propagation, Ops>();
+}
+
+} // namespace detail
+
+/// Says for every operator which module it comes from.
+///
+/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
+/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
+/// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Requires: with several threads in the context, policies that those may ask at once.
+/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
+                                    const policies<Ps...>& chosen) {
+    static_assert((detail::is_for_tagging<Ps> && ...),
+                  "tag_operators: tagging asks no policy of such a policy_category");
+    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
+    const auto naming = chosen.template get_or<naming_category, class_paths>();
+    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
+    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    static_assert(detail::are_for_this_tagging<
+                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
+                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
+                  std::decay_t<decltype(propagation)>>());
+    tagging result;
+    evidence_result found;
+    std::vector<bool> has_evidence;
+    const auto threads = context.threads();
+    const auto attribute_all = [&] {
+        found = attribute(context, evidence, resolution, threads);
+        for (const auto& [v, before, readers, least] :
+             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
+            if (!before.conflict) {
+                const std::array claims{
+                    claim{before.module, before.call, before.confidence, before.source},
+                    claim{readers, no_id, least, provenance::consumer}};
+                found.conflicts.add(v, claims);
+            }
+        }
+        found.conflicts.sort();
+        if constexpr (parameter_readers<Ops>) {
+            number_calls(context.ops(), context.index(), found.of);
+        }
+        has_evidence.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
+                       [](const attribution& known) { return known.module != no_id; });
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
+                  &context.independent());
+    };
+    run_tasks(
+        threads.parts_of_operators(num_vertices(context.ops().graph())),
+        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
+    result.provenances = context.provenances();
+    result.attributions = std::move(found.of);
+    result.conflicts = std::move(found.conflicts);
+    result.callers = std::move(found.callers);
+    result.dropped = found.dropped;
+    result.tag_sets.resize(has_evidence.size(), no_id);
+    for (id v = 0; v < has_evidence.size(); ++v) {
+        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
+    }
+    std::vector<id> several;
+    found.alternatives.for_each([&](id v, std::span<const id> modules) {
+        several.clear();
+        for (auto m : modules) {
+            several.push_back(result.tags.selected(m));
+        }
+        std::sort(several.begin(), several.end());
+        several.erase(std::unique(several.begin(), several.end()), several.end());
+        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
+            result.tag_sets[v] = result.pool.intern(several);
+        }
+    });
+    if (detail::propagates(propagation)) {
+        std::vector<id> selected(context.index().size());
+        for (id m = 0; m < selected.size(); ++m) {
+            selected[m] = result.tags.selected(m);
+        }
+        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
+    }
+    for (id v = 0; v < result.tag_sets.size(); ++v) {
+        if (result.tag_sets[v] == no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
+    }
+    return result;
+}
+
+/// The same, over operators and modules as they are.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
+                                    const policies<Ps...>& chosen = policies<>{}) {
+    evidence_context<Ops, Modules> context(ops, modules);
+    return tag_operators(context, chosen);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class Modules, class... Chosen>
+    requires(!operator_view<Ops>)
+tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
+    static_assert(explain_operator_view<Ops>());
+    return {};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_TAGGER_HPP

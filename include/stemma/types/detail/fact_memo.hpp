@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
+#define STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace stemma::detail {
+
+/// Infers each kind of node once: what an operator makes follows from what is known of its inputs,
+/// and, where inference looks at them, from its attributes and small constants that it reads.
+class fact_memo {
+public:
+    /// Requires: `table` outlives this.
+    explicit fact_memo(fact_table& table) : table_(table) {}
+
+    /// Notes in the table what `infer()` would find out of a node, asking it where that is not
+    /// known already. Complexity: O(inputs, bytes of attributes), expected, and that of `infer`.
+    template <class Infer>
+    void infer(id node, Infer infer) {
+        key_.clear();
+        table_.append_inputs(node, key_);
+        auto known = known_.find(std::string_view(key_));
+        const bool looks_closer = known != known_.end() && known->second.looks_closer;
+        if (looks_closer) {
+            if (!table_.append_details(node, key_)) {
+                infer();
+                return;
+            }
+            known = known_.find(std::string_view(key_));
+        }
+        if (known != known_.end()) {
+            for (const auto& [output, facts] : known->second.made) {
+                table_.note(node, output, facts);
+            }
+            return;
+        }
+        table_.watch();
+        infer();
+        auto seen = table_.stop_watching();
+        if (known_.size() >= most) {
+            return;
+        }
+        if (seen.looks_closer && !looks_closer) {
+            known_[key_].looks_closer = true;
+            if (!table_.append_details(node, key_)) {
+                return;
+            }
+        }
+        seen.looks_closer = false;
+        known_.insert_or_assign(key_, std::move(seen));
+    }
+
+private:
+    // Of models in which no two nodes are alike, not all is kept.
+    static constexpr std::size_t most = std::size_t{1} << 16U;
+
+    struct hash_text {
+        using is_transparent = void;
+        [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+            return static_cast<std::size_t>(hash_bytes(text));
+        }
+    };
+
+    fact_table& table_;
+    std::string key_;
+    std::unordered_map<std::string, fact_table::inferred, hash_text, std::equal_to<>> known_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_FACT_MEMO_HPP

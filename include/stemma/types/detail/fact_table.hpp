@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_FACT_TABLE_HPP
+#define STEMMA_TYPES_DETAIL_FACT_TABLE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/fact_pool.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/detail/tensor_types.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// What is known of all values of a model, and what its nodes say of their operands.
+class fact_table {
+public:
+    /// Starts with declared types and what initializers are.
+    fact_table(const wire_model& model, value_types& types)
+        : model_(&model)
+        , facts_(model.value_count(), 0)
+        , tensor_of_(model.value_count(), no_id)
+        , literals_(model.value_count(), 0) {
+        for (const auto& opset : model.opset_imports()) {
+            if (plain_domain(opset.domain).empty()) {
+                opset_ = opset.version;
+            }
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (types.has_type(value)) {
+                put(value, types_.read(*types.type_of(value)));
+            }
+        }
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            const auto& tensor = tensors[i];
+            if (tensor_of_[tensor.value] == no_id) {
+                tensor_of_[tensor.value] = i;
+            }
+            auto known = (*this)[tensor.value];
+            if (tensor.sparse) {
+                known.data_type = read_tensor_header(model, tensor).data_type;
+            } else {
+                auto read = read_whole_numbers(model.reader(tensor.message));
+                known.data_type = read.data_type;
+                known.dims = as_extents(read.dims);
+                note_numbers(known, std::move(read));
+            }
+            put(tensor.value, std::move(known));
+        }
+        is_constant_.resize(model.operator_count());
+        for (id op = 0; op < model.operator_count(); ++op) {
+            is_constant_[op] =
+                model.operator_type(op) == "Constant" && model.operator_domain(op).empty();
+        }
+    }
+
+    /// What inference of one node found out.
+    struct inferred {
+        std::vector<std::pair<id, id>> made; ///< output, and what is known of it
+        bool looks_closer = false;           ///< at attributes or constants
+    };
+
+    [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
+    /// Returns: the opset of the standard domain, 0 when the model imports none.
+    [[nodiscard]] std::int64_t opset() const noexcept { return opset_; }
+
+    [[nodiscard]] const tensor_facts& operator[](id value) const noexcept {
+        return pool_[facts_[value]];
+    }
+
+    /// Replaces what is known of a value.
+    void put(id value, tensor_facts facts) {
+        forget_monsters(facts);
+        facts_[value] = pool_.intern(std::move(facts));
+    }
+
+    /// Returns: the attributes of a node.
+    [[nodiscard]] node_attributes attributes(id node) const {
+        seen_.looks_closer = true;
+        return {*model_, node};
+    }
+
+    /// Returns: the TypeProto that the facts on a value make.
+    /// Requires: they are ranked.
+    [[nodiscard]] std::string type_of(id value) const { return types_.write((*this)[value]); }
+
+    /// Returns: what is known of an input; nothing for one that is left out.
+    [[nodiscard]] const tensor_facts& input(id node, std::size_t slot) const {
+        const auto inputs = model_->inputs(node);
+        return slot < inputs.size() && inputs[slot] != no_id ? (*this)[inputs[slot]] : pool_[0];
+    }
+
+    [[nodiscard]] bool has_input(id node, std::size_t slot) const {
+        return slot < model_->inputs(node).size() && model_->inputs(node)[slot] != no_id;
+    }
+
+    /// Notes what is learned of an output; what was known before stays.
+    void set(id node, std::size_t output, tensor_facts facts) {
+        if (output >= model_->output_count(node)) {
+            return;
+        }
+        forget_monsters(facts);
+        note(node, static_cast<id>(output), pool_.intern(std::move(facts)));
+    }
+
+    /// As `set`, for facts of this number.
+    void note(id node, id output, id number) {
+        if (watching_) {
+            seen_.made.emplace_back(output, number);
+        }
+        auto& known = facts_[model_->first_output(node) + output];
+        if (known == 0) {
+            known = number;
+        } else if (known != number) {
+            known = pool_.intern(joined(pool_[known], pool_[number]));
+        }
+    }
+
+    /// Keeps, until `stop_watching`, what is learned and whether attributes or constants are read.
+    void watch() {
+        seen_ = {};
+        watching_ = true;
+    }
+    [[nodiscard]] inferred stop_watching() {
+        watching_ = false;
+        return std::exchange(seen_, {});
+    }
+
+    /// Appends to a key what the operator of a node is, and what is known of its inputs.
+    void append_inputs(id node, std::string& key) const {
+        append_number(model_->operator_id(node), key);
+        append_number(model_->output_count(node), key);
+        for (auto value : model_->inputs(node)) {
+            append_number(value == no_id ? no_id : facts_[value], key);
+        }
+    }
+
+    /// Appends to a key the attributes of a node and the constants that it reads.
+    /// Returns: false where they are too long to be kept.
+    [[nodiscard]] bool append_details(id node, std::string& key) {
+        constexpr std::uint32_t most_bytes = 512;
+        if (model_->message(node).size > most_bytes) {
+            return false;
+        }
+        for (auto value : model_->inputs(node)) {
+            append_number(value == no_id ? 0 : literal_number(value), key);
+        }
+        auto fields = model_->reader(model_->message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+                key.append(fields.whole(field));
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::optional<extents> broadcast_inputs(id node) const {
+        std::optional<extents> dims = input(node, 0).dims;
+        for (std::size_t slot = 1; slot < model_->inputs(node).size(); ++slot) {
+            dims = broadcast(dims, input(node, slot).dims);
+        }
+        return dims;
+    }
+
+    /// Returns: the numbers in an input, or those of an attribute that older opsets have instead.
+    [[nodiscard]] std::optional<extents> numbers_of(id node, std::size_t slot,
+                                                    std::string_view name) const {
+        if (has_input(node, slot)) {
+            const auto value = model_->inputs(node)[slot];
+            return literal(value);
+        }
+        return attributes(node).wholes(name);
+    }
+
+    /// Returns: the elements of a small constant, signs and all.
+    [[nodiscard]] std::optional<extents> literal(id value) const {
+        seen_.looks_closer = true;
+        return read_literal(value);
+    }
+
+    /// Returns: how many elements a small one-dimensional input has.
+    [[nodiscard]] static std::optional<std::size_t> length_of(const tensor_facts& facts) {
+        if (facts.ranked() && facts.rank() == 1 && facts.dims->front() >= 0 &&
+            facts.dims->front() <= static_cast<std::int64_t>(max_extents)) {
+            return static_cast<std::size_t>(facts.dims->front());
+        }
+        return std::nullopt;
+    }
+
+    /// Returns: the shape that a tensor of extents asks for.
+    [[nodiscard]] static std::optional<extents> shape_in(const tensor_facts& facts) {
+        if (facts.numbers) {
+            return facts.numbers;
+        }
+        const auto length = length_of(facts);
+        return length ? std::optional(extents(*length, any_extent)) : std::nullopt;
+    }
+
+    static void note_numbers(tensor_facts& facts, whole_numbers tensor) {
+        if (tensor.known && tensor.dims.size() <= 1 && tensor.data_type != bool_type) {
+            facts.numbers = as_extents(std::move(tensor.values));
+        }
+    }
+
+private:
+    [[nodiscard]] std::optional<extents> read_literal(id value) const {
+        if (model_->is_initializer(value)) {
+            const auto& tensor = model_->tensors()[tensor_of_[value]];
+            if (tensor.sparse) {
+                return std::nullopt;
+            }
+            auto numbers = read_whole_numbers(model_->reader(tensor.message));
+            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
+        }
+        const auto producer = model_->producer(value);
+        if (producer == no_id || !is_constant_[model_->operator_id(producer)]) {
+            return std::nullopt;
+        }
+        const node_attributes attributes(*model_, producer);
+        if (auto tensor = attributes.tensor("value")) {
+            return tensor->known ? std::optional(std::move(tensor->values)) : std::nullopt;
+        }
+        if (const auto whole = attributes.whole("value_int")) {
+            return extents{*whole};
+        }
+        auto numbers = attributes.wholes("value_ints");
+        return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
+    }
+
+    /// Returns: a number that equal constants share; 0 for what is none.
+    [[nodiscard]] id literal_number(id value) {
+        if (literals_[value] == 0) {
+            auto read = read_literal(value);
+            literals_[value] = read ? pool_.intern({0, {}, std::move(read)}) : no_id;
+        }
+        return literals_[value] == no_id ? 0 : literals_[value];
+    }
+
+    static void append_number(id number, std::string& key) {
+        char bytes[sizeof number];
+        std::memcpy(bytes, &number, sizeof number);
+        key.append(bytes, sizeof number);
+    }
+
+    /// Returns: what was known, and what is learned beyond that.
+    [[nodiscard]] static tensor_facts joined(tensor_facts known, const tensor_facts& facts) {
+        if (known.data_type == 0) {
+            known.data_type = facts.data_type;
+        }
+        if (!known.ranked()) {
+            known.dims = facts.dims;
+        } else if (facts.ranked() && facts.rank() == known.rank()) {
+            for (std::size_t i = 0; i < known.rank(); ++i) {
+                auto& extent = (*known.dims)[i];
+                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+            }
+        }
+        if (!known.numbers) {
+            known.numbers = facts.numbers;
+        }
+        return known;
+    }
+
+    static void forget_monsters(tensor_facts& facts) {
+        if (facts.ranked() && facts.rank() > max_extents) {
+            facts.dims.reset();
+        }
+        if (facts.numbers && facts.numbers->size() > max_extents) {
+            facts.numbers.reset();
+        }
+    }
+
+    const wire_model* model_;
+    fact_pool pool_;
+    std::vector<id> facts_;     // by value: number in the pool
+    std::vector<id> tensor_of_; // by value: number of the initializer
+    std::vector<id> literals_;  // by value: number in the pool, or `no_id`; 0 until it is asked for
+    std::vector<bool> is_constant_; // by operator: Constant
+    mutable inferred seen_;
+    bool watching_ = false;
+    tensor_types types_;
+    std::int64_t opset_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_FACT_TABLE_HPP

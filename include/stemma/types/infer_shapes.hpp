@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_INFER_SHAPES_HPP
+#define STEMMA_TYPES_INFER_SHAPES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/schema_changes.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/blocked_facts.hpp>
+#include <stemma/types/detail/computed_facts.hpp>
+#include <stemma/types/detail/elementwise_facts.hpp>
+#include <stemma/types/detail/fact_memo.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/fused_facts.hpp>
+#include <stemma/types/detail/moved_facts.hpp>
+#include <stemma/types/detail/part_facts.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Infers the types of the values that standard operators make, and those that ONNX Runtime fuses
+/// of them, as far as they follow from declared types and small constants: element type and rank,
+/// and extents where they follow simply. Of a large model it looks only at what the values depend
+/// on that somebody asks for.
+///
+/// Never guesses: what depends on data, on other operators of other domains or on opsets that are
+/// not known stays open. Formal inputs of bodies count as declared only; functions are inferred
+/// call by call, and of values in them what all calls agree on is known.
+class shape_inference {
+public:
+    /// Requires: both outlive it.
+    /// Complexity: O(values + nodes).
+    shape_inference(const wire_model& model, value_types& types)
+        : model_(model)
+        , types_(types)
+        , table_(model, types)
+        , contents_(model)
+        , met_(model.node_count(), false) {}
+
+    /// Adds the type of a value to the types, if it has none there and it can be known.
+    /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
+    /// functions all are.
+    void find(id value) {
+        if (table_.opset() > last_known_opset || types_.type_of(value)) {
+            return;
+        }
+        if (!model_.functions().empty()) {
+            infer_all();
+        } else if (const auto producer = model_.producer(value); producer != no_id) {
+            infer_with_sources(producer);
+        }
+        add(value);
+    }
+
+    /// Looks at all nodes, so that no `find` has to.
+    /// Complexity: O(nodes + values).
+    void look_at_all() {
+        if (table_.opset() <= last_known_opset) {
+            infer_all();
+        }
+    }
+
+    /// As `find` of all values.
+    /// Complexity: O(nodes + values).
+    void find_all() {
+        if (table_.opset() > last_known_opset) {
+            return;
+        }
+        infer_all();
+        for (id value = 0; value < model_.value_count(); ++value) {
+            add(value);
+        }
+    }
+
+private:
+    using extents = detail::extents;
+    using tensor_facts = detail::tensor_facts;
+
+    struct step {
+        id node;
+        bool listed; // whether its sources are on the stack above
+    };
+
+    void add(id value) {
+        const auto& known = table_[value];
+        if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value) &&
+            !types_.type_of(value)) {
+            types_.add(value, table_.type_of(value));
+        }
+    }
+
+    void infer_all() {
+        if (std::exchange(all_inferred_, true)) {
+            return;
+        }
+        for (auto node : contents_.nodes(0)) {
+            infer_with_sources(node);
+        }
+        keep_common_facts();
+    }
+
+    /// Infers a node of the main graph or its bodies, after all that it depends on. Nodes that
+    /// depend on themselves are inferred from what is known by then.
+    void infer_with_sources(id node) {
+        open_.push_back({node, false});
+        while (!open_.empty()) {
+            const auto top = open_.back();
+            if (top.listed || met_[top.node]) {
+                open_.pop_back();
+                if (top.listed) {
+                    infer_call_or_node(top.node);
+                }
+                continue;
+            }
+            met_[top.node] = true;
+            open_.back().listed = true;
+            for_each_source(top.node, [&](id source) {
+                if (!met_[source]) {
+                    open_.push_back({source, false});
+                }
+            });
+        }
+    }
+
+    /// Calls `f(producer)` for what a node reads, and for what its bodies give back.
+    template <class Function>
+    void for_each_source(id node, Function f) const {
+        const auto follow = [&](id value) {
+            if (value != no_id && model_.producer(value) != no_id) {
+                f(model_.producer(value));
+            }
+        };
+        const auto inputs = model_.inputs(node);
+        std::for_each(inputs.begin(), inputs.end(), follow);
+        for (auto g : contents_.bodies_of(node)) {
+            const auto& outputs = model_.graph(g).outputs;
+            std::for_each(outputs.begin(), outputs.end(), follow);
+        }
+    }
+
+    void infer_call_or_node(id node) {
+        if (const auto f = model_.callee(node); f != no_id) {
+            infer_call(node, model_.functions()[f].graph);
+        } else {
+            infer(node);
+        }
+    }
+
+    void infer_function(id g) {
+        for (auto node : contents_.nodes(g)) {
+            if (model_.callee(node) != no_id || !node_attributes(model_, node).has_reference()) {
+                infer_call_or_node(node);
+            } else if (detail::is_one_of(model_.op_type(node), keeps_rank)) {
+                infer(node);
+                forget_extents(node);
+            }
+        }
+    }
+
+    /// Infers the body of a function as one call of it sees it. What is known of values in the body
+    /// in the end is what all calls agree on.
+    void infer_call(id call, id g) {
+        const auto& function = model_.graph(g);
+        if (inferred_ > 8 * std::size_t{model_.node_count()} || calls_[g].open ||
+            open_calls_ == max_open_calls) {
+            return; // calls within calls, doubling or without end; or a recursion
+        }
+        calls_[g].open = true;
+        ++open_calls_;
+        inferred_ += contents_.nodes(g).size();
+        for_each_value(g, [&](id value) { table_.put(value, {}); });
+        for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+            if (function.inputs[i] != no_id) {
+                table_.put(function.inputs[i], table_.input(call, i));
+            }
+        }
+        infer_function(g);
+        for (std::size_t i = 0; i < function.outputs.size(); ++i) {
+            if (function.outputs[i] != no_id) {
+                table_.set(call, i, table_[function.outputs[i]]);
+            }
+        }
+        auto& common = calls_[g].common;
+        std::size_t at = 0;
+        const bool first = common.empty();
+        for_each_value(g, [&](id value) {
+            if (first) {
+                common.emplace_back(value, table_[value]);
+            } else {
+                detail::keep_common(common[at++].second, table_[value]);
+            }
+        });
+        calls_[g].open = false;
+        --open_calls_;
+    }
+
+    /// Calls `f(value)` for all that is defined in a function and its bodies.
+    template <class Function>
+    void for_each_value(id g, Function f) const {
+        const auto formals = [&](id graph) {
+            for (auto value : model_.graph(graph).inputs) {
+                if (value != no_id) {
+                    f(value);
+                }
+            }
+        };
+        formals(g);
+        for (auto body : contents_.bodies(g)) {
+            formals(body);
+        }
+        for (auto node : contents_.nodes(g)) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                f(model_.first_output(node) + i);
+            }
+        }
+    }
+
+    void keep_common_facts() {
+        for (auto& [g, call] : calls_) {
+            for (auto& [value, facts] : call.common) {
+                table_.put(value, std::move(facts));
+            }
+        }
+    }
+
+    void forget_extents(id node) {
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            auto facts = table_[model_.first_output(node) + i];
+            facts.numbers.reset();
+            if (facts.ranked()) {
+                facts.dims->assign(facts.rank(), detail::any_extent);
+            }
+            table_.put(model_.first_output(node) + i, std::move(facts));
+        }
+    }
+
+    void infer(id node) {
+        if (contents_.bodies_of(node).empty()) {
+            memo_.infer(node, [&] { infer_anew(node); });
+        } else {
+            infer_anew(node);
+        }
+    }
+
+    void infer_anew(id node) {
+        const auto op = model_.op_type(node);
+        if (model_.domain(node) == "com.microsoft") {
+            fused_.infer(node, op);
+        } else if (model_.domain(node) == "com.microsoft.nchwc") {
+            blocked_.infer(node, op);
+        }
+        if (!model_.domain(node).empty()) {
+            return;
+        }
+        if (detail::is_one_of(op, " If Loop Scan ")) {
+            infer_bodies(node, op);
+        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
+                   !parts_.infer(node, op)) {
+            moved_.infer(node, op);
+        }
+    }
+
+    /// The results of bodies are inferred before their owner, as body nodes come first.
+    void infer_bodies(id node, std::string_view op) {
+        const auto bodies = contents_.bodies_of(node);
+        if (bodies.empty()) {
+            return;
+        }
+        for (std::size_t i = 0; i < model_.output_count(node); ++i) {
+            std::optional<tensor_facts> common;
+            for (auto g : bodies) {
+                const auto& outputs = model_.graph(g).outputs;
+                const auto slot = op == "Loop" ? i + 1 : i;
+                if (slot >= outputs.size() || outputs[slot] == no_id) {
+                    return;
+                }
+                const auto& facts = table_[outputs[slot]];
+                if (!common) {
+                    common = detail::made(facts.data_type, facts.dims);
+                } else {
+                    detail::keep_common(*common, facts);
+                }
+            }
+            if (!common || !common->ranked()) {
+                continue;
+            }
+            if (op == "If") {
+                table_.set(node, i, std::move(*common));
+                continue;
+            }
+            const auto states = states_of(node, op, bodies.front());
+            extents dims(common->rank() + (i < states ? 0 : 1), detail::any_extent);
+            table_.set(node, i, detail::made(common->data_type, std::move(dims)));
+        }
+    }
+
+    /// Returns: how many results of a loop are its last state; the others stack up.
+    [[nodiscard]] std::size_t states_of(id node, std::string_view op, id body) const {
+        if (op == "Loop") {
+            return model_.inputs(node).size() < 2 ? 0 : model_.inputs(node).size() - 2;
+        }
+        const auto scanned = node_attributes(model_, node).whole("num_scan_inputs").value_or(0);
+        const auto formals = model_.graph(body).inputs.size();
+        return formals - std::min(formals, static_cast<std::size_t>(scanned));
+    }
+
+    // Deeper than any modules nest; every level takes space on the stack.
+    static constexpr std::size_t max_open_calls = 200;
+
+    struct function_calls {
+        std::vector<std::pair<id, tensor_facts>> common; // by value: what all calls agree on
+        bool open = false;
+    };
+
+    // Operators whose results have a rank that no attribute changes.
+    static constexpr std::string_view keeps_rank =
+        " Transpose Softmax LogSoftmax Concat Gather LayerNormalization BatchNormalization Gemm "
+        "Conv "
+        "MaxPool AveragePool Dropout LeakyRelu Elu Selu Clip HardSigmoid LRN ";
+
+    const wire_model& model_;
+    value_types& types_;
+    detail::fact_table table_;
+    detail::fact_memo memo_{table_};
+    detail::elementwise_facts elementwise_{table_};
+    detail::computed_facts computed_{table_};
+    detail::fused_facts fused_{table_, computed_};
+    detail::blocked_facts blocked_{table_, computed_};
+    detail::moved_facts moved_{table_};
+    detail::part_facts parts_{table_};
+    graph_contents contents_;
+    std::vector<bool> met_;  // by node: inferred, or about to be
+    std::vector<step> open_; // in `infer_with_sources`, whose memory it keeps
+    bool all_inferred_ = false;
+    std::map<id, function_calls> calls_; // by graph of a function
+    std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
+    std::size_t open_calls_ = 0;
+};
+
+/// Adds the types of all values that can be known, see `shape_inference`.
+/// Complexity: O(nodes + values).
+inline void infer_shapes(const wire_model& model, value_types& types) {
+    shape_inference(model, types).find_all();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TYPES_INFER_SHAPES_HPP

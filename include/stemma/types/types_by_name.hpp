@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_TYPES_BY_NAME_HPP
+#define STEMMA_TYPES_TYPES_BY_NAME_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Adds types to values that are known by graph and name, as what infers types with the ONNX
+/// library tells of them.
+class types_by_name {
+public:
+    /// Requires: both outlive this. Complexity: O(values * log values).
+    types_by_name(const wire_model& model, value_types& types) : types_(&types) {
+        for (id value = 0; value < model.value_count(); ++value) {
+            values_.emplace(std::pair(model.graph_of_value(value), model.value_name(value)), value);
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind != graph_kind::function) {
+                graphs_.push_back(g);
+            }
+        }
+    }
+
+    /// Adds a type, the bytes of a TypeProto. `graph` is a number among the graphs that are no
+    /// functions; a value that the model does not have is passed over.
+    /// Complexity: O(log values + length).
+    void add(std::size_t graph, std::string_view name, std::string_view type) {
+        if (graph >= graphs_.size()) {
+            return;
+        }
+        if (const auto found = values_.find({graphs_[graph], name}); found != values_.end()) {
+            types_->add(found->second, std::string(type));
+        }
+    }
+
+private:
+    value_types* types_;
+    std::map<std::pair<id, std::string_view>, id> values_;
+    std::vector<id> graphs_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_TYPES_TYPES_BY_NAME_HPP

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_VALUE_TYPES_HPP
+#define STEMMA_TYPES_VALUE_TYPES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The types of values: as the file declares them, and as somebody else adds them.
+///
+/// A type is the bytes of a TypeProto. While one thread adds types, others may ask for those of
+/// values that have one.
+class value_types {
+public:
+    /// Complexity: O(value infos + values).
+    explicit value_types(const wire_model& model)
+        : model_(&model)
+        , declared_(model.value_count(), no_id)
+        , added_(model.value_count(), nullptr) {
+        const auto infos = model.value_infos();
+        for (id i = 0; i < infos.size(); ++i) {
+            if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
+                declared_[infos[i].value] = i;
+            }
+        }
+    }
+
+    // Types point into the texts.
+    value_types(const value_types&) = delete;
+    value_types& operator=(const value_types&) = delete;
+
+    /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
+    [[nodiscard]] std::optional<message_ref> declaration(id value) const {
+        return declared_[value] == no_id
+                   ? std::nullopt
+                   : std::optional(model_->value_infos()[declared_[value]].message);
+    }
+
+    /// Adds what inference, or a capture, says of a value; what was added first counts.
+    void add(id value, std::string type) {
+        if (added_[value] == nullptr && is_complete(type)) {
+            added_[value] = &texts_.emplace_back(std::move(type));
+        }
+    }
+
+    /// Whether the type of a value is known, as `type_of` says it.
+    [[nodiscard]] bool has_type(id value) const {
+        return declared_[value] != no_id || added_[value] != nullptr;
+    }
+
+    /// Returns: the type of a value; nothing when element type or rank is unknown.
+    [[nodiscard]] std::optional<std::string_view> type_of(id value) const {
+        if (declared_[value] != no_id) {
+            return type_in(model_->value_infos()[declared_[value]]);
+        }
+        return added_[value] == nullptr ? std::nullopt
+                                        : std::optional<std::string_view>(*added_[value]);
+    }
+
+    /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
+    /// optional.
+    /// Complexity: O(fields).
+    [[nodiscard]] static bool is_complete(std::string_view type) {
+        // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
+        constexpr std::uint32_t tensor = 1;
+        constexpr std::uint32_t sparse = 8;
+        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
+        bool complete = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(tensor) || field.is_bytes(sparse)) {
+                bool typed = false;
+                bool ranked = false;
+                auto parts = fields.inner(field);
+                for (wire_field part; parts.next(part);) {
+                    typed = typed || (part.is(1, wire_type::varint) && part.value != 0);
+                    ranked = ranked || part.is_bytes(2);
+                }
+                complete = typed && ranked;
+            } else if (field.is_bytes(4) || field.is_bytes(5) || field.is_bytes(9)) {
+                complete = true;
+            }
+        }
+        return complete;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
+        std::string_view type;
+        auto fields = model_->reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                type = fields.text(field);
+            }
+        }
+        return type;
+    }
+
+    const wire_model* model_;
+    std::vector<id> declared_;              // by value: place among the value infos
+    std::vector<const std::string*> added_; // by value
+    std::deque<std::string> texts_;         // stay where they are
+};
+
+/// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
+[[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
+    std::string shape;
+    for (auto dim : header.dims) {
+        std::string extent;
+        detail::append_number(1, dim, extent); // dim_value
+        detail::append_field(1, extent, shape);
+    }
+    std::string tensor;
+    detail::append_number(1, header.data_type, tensor); // elem_type
+    detail::append_field(2, shape, tensor);
+    std::string type;
+    detail::append_field(1, tensor, type);
+    return type;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TYPES_VALUE_TYPES_HPP

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/align.hpp>
+
+#include "../alignment_scene.hpp"
+#include "../catch.hpp"
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/mapped_operators.hpp>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/property_map/function_property_map.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::align_align {
+
+using stemma::alignment;
+using stemma::captured_operations;
+using stemma::id;
+using stemma::no_id;
+using test::alignment_scene;
+
+namespace {
+
+alignment align_scene(alignment_scene& scene) {
+    scene.graph.finish();
+    return stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes);
+}
+
+std::size_t count_wrong(const alignment_scene& scene, const alignment& found) {
+    std::size_t wrong = 0;
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        wrong += found.of[v].module == scene.truth[v] ? 0U : 1U;
+    }
+    return wrong;
+}
+
+std::size_t count_sure(const alignment& found) {
+    return static_cast<std::size_t>(
+        std::count_if(found.of.begin(), found.of.end(),
+                      [](const auto& made) { return made.confidence >= 0.9F; }));
+}
+
+/// A line of blocks that are all alike.
+alignment_scene line_of_blocks(int count, bool named = false) {
+    alignment_scene scene(named);
+    alignment_scene::tensor x;
+    for (int i = 0; i < count; ++i) {
+        x = scene.new_block(x);
+    }
+    return scene;
+}
+
+} // namespace
+
+TEST_CASE("align: equal layers in a row are never swapped", "[align]") {
+    for (const bool named : {false, true}) {
+        auto scene = line_of_blocks(12, named);
+        const auto found = align_scene(scene);
+        CHECK(count_wrong(scene, found) == 0);
+        CHECK(count_sure(found) == scene.graph.size());
+        CHECK(found.doubts.empty());
+        CHECK(found.quality() > 0.9);
+    }
+}
+
+TEST_CASE("align: equal towers side by side are never swapped", "[align]") {
+    alignment_scene scene;
+    alignment_scene::tensor left;
+    alignment_scene::tensor right;
+    for (int i = 0; i < 4; ++i) {
+        left = scene.new_block(left);
+    }
+    for (int i = 0; i < 4; ++i) {
+        right = scene.new_block(right);
+    }
+    static_cast<void>(scene.add(left, right, 0));
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(count_sure(found) == scene.graph.size());
+}
+
+TEST_CASE("align: a block called twice keeps its calls apart", "[align]") {
+    alignment_scene scene;
+    const auto module = scene.add_module();
+    const auto first = scene.add_module(module);
+    const auto drop = scene.add_module(module);
+    const auto second = scene.add_module(module);
+    const auto once = scene.block({}, module, first, drop, second, 0);
+    const auto half = scene.graph.size();
+    const auto between = scene.relu(once, 0);
+    static_cast<void>(scene.block(between, module, first, drop, second, 1));
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        CHECK(found.of[v].call == (v <= half ? 0U : 1U));
+    }
+}
+
+TEST_CASE("align: shapes of parameters tell apart what nothing else does", "[align]") {
+    // The capture has two layers that were not exported.
+    alignment_scene scene;
+    const auto a = scene.add_module();
+    const auto lost = scene.add_module();
+    const auto b = scene.add_module();
+    const auto x = scene.linear({}, a, 8);
+    for (int i = 0; i < 2; ++i) {
+        scene.capture(lost, "torch.nn.functional.linear", {x});
+        scene.captured.add_parameter("lost.weight", std::vector<std::int64_t>{32, 64});
+    }
+    static_cast<void>(scene.linear(x, b, 16));
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+}
+
+TEST_CASE("align: an operation may become nothing, one or several operators", "[align]") {
+    alignment_scene scene;
+    const auto norm = scene.add_module();
+    const auto act = scene.add_module();
+    const auto x = scene.linear({}, 0);
+    scene.capture(norm, "torch.nn.functional.layer_norm", {x});
+    const auto mean = scene.export_node(norm, "ReduceMean", {x.node});
+    const auto centred = scene.export_node(norm, "Sub", {x.node, mean});
+    const auto square = scene.export_node(norm, "Pow", {centred});
+    const auto variance = scene.export_node(norm, "ReduceMean", {square});
+    const auto root = scene.export_node(norm, "Sqrt", {variance});
+    const auto normal = scene.export_node(norm, "Div", {centred, root});
+    const auto scale = scene.graph.parameter("scale", {8});
+    scene.captured.add_parameter("scale", std::vector<std::int64_t>{8});
+    auto y = scene.last(scene.export_node(norm, "Mul", {normal}, {scale}));
+    y = scene.dropout(y, 0);
+    scene.capture(act, "torch.nn.functional.gelu", {y});
+    const auto scaled = scene.export_node(act, "Div", {y.node});
+    const auto erf = scene.export_node(act, "Erf", {scaled});
+    const auto plus = scene.export_node(act, "Add", {erf});
+    const auto product = scene.export_node(act, "Mul", {y.node, plus});
+    const auto half = scene.export_node(act, "Mul", {product});
+    static_cast<void>(scene.linear(scene.last(half), 0));
+    CHECK(count_wrong(scene, align_scene(scene)) == 0);
+}
+
+TEST_CASE("align: layers of one operation may have shapes between them", "[align]") {
+    test::alignment_scene scene;
+    const auto table = scene.add_module();
+    const auto layers = scene.add_module();
+    const auto input = test::alignment_scene::tensor{};
+    scene.capture(table, "torch.nn.functional.embedding", {input});
+    scene.capture(layers, "torch.lstm", {{0, no_id}});
+    scene.capture(0, "torch.tanh", {{1, no_id}});
+    const auto looked_up = scene.export_node(table, "Gather", {no_id});
+    auto x = scene.export_node(layers, "Transpose", {looked_up});
+    for (int layer = 0; layer < 2; ++layer) {
+        auto state = scene.export_node(layers, "Shape", {x});
+        for (const char* type : {"Gather", "Unsqueeze", "Concat", "Expand"}) {
+            state = scene.export_node(layers, type, {state});
+        }
+        x = scene.export_node(layers, "LSTM", {x, state});
+        x = scene.export_node(layers, "Transpose", {x});
+    }
+    scene.export_node(0, "Tanh", {x});
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured);
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        INFO(v << " " << scene.graph.op_type(v));
+        CHECK(found.of[v].module == scene.truth[v]);
+    }
+}
+
+TEST_CASE("align: one normalization behind another has as many operators", "[align]") {
+    test::alignment_scene scene(true);
+    auto x = no_id;
+    for (int i = 0; i < 2; ++i) {
+        const auto module = scene.add_module();
+        scene.capture(module, "torch.nn.functional.layer_norm", {{i == 0 ? no_id : 0, no_id}});
+        const auto name = "n" + std::to_string(i) + ".weight";
+        scene.captured.add_parameter(name, std::vector<std::int64_t>{8});
+        const auto weight = scene.graph.parameter(name, {8});
+        const auto mean = scene.export_node(module, "ReduceMean", {x});
+        const auto centred = scene.export_node(module, "Sub", {x, mean});
+        const auto square = scene.export_node(module, "Pow", {centred});
+        const auto variance = scene.export_node(module, "ReduceMean", {square});
+        const auto root = scene.export_node(module, "Sqrt", {variance});
+        const auto divided = scene.export_node(module, "Div", {centred, root});
+        x = scene.export_node(module, "Mul", {divided}, {weight});
+    }
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured);
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        INFO(v << " " << scene.graph.op_type(v));
+        CHECK(found.of[v].module == scene.truth[v]);
+    }
+}
+
+TEST_CASE("align: constants follow the operators that read them", "[align]") {
+    alignment_scene scene;
+    const auto a = scene.add_module();
+    const auto b = scene.add_module();
+    const auto constant = scene.export_node(b, "Constant", {});
+    const auto x = scene.linear({}, a);
+    scene.capture(b, "torch.Tensor.mul", {x});
+    static_cast<void>(scene.export_node(b, "Mul", {x.node, constant}));
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(found.of[constant].operation == no_id);
+}
+
+TEST_CASE("align: of two branches, the one that ran is found, the other is in doubt", "[align]") {
+    alignment_scene scene;
+    const auto gate = scene.add_module();
+    const auto x = scene.linear({}, 0);
+    scene.capture(gate, "aten.relu.default", {x});
+    const auto y = scene.last(no_id);
+    scene.capture(gate, "aten.exp.default", {y});
+    const auto z = scene.last(no_id);
+    // then: Relu, Exp; else: Tanh
+    const auto relu = scene.export_node(gate, "Relu", {x.node});
+    const auto exp = scene.export_node(gate, "Exp", {relu});
+    const auto tanh = scene.export_node(gate, "Tanh", {x.node});
+    const auto owner = scene.export_node(gate, "If", {exp, tanh});
+    scene.graph.set_owner(relu, owner, 1);
+    scene.graph.set_owner(exp, owner, 1);
+    scene.graph.set_owner(tanh, owner, 2);
+    static_cast<void>(scene.linear({z.operation, owner}, 0));
+    const auto found = align_scene(scene);
+    CHECK(found.of[relu].module == gate);
+    CHECK(found.of[exp].module == gate);
+    CHECK(found.of[tanh].module == gate);
+    CHECK(found.of[owner].module == no_id);
+    CHECK(found.of[tanh].confidence < 0.9F);
+}
+
+TEST_CASE("align: one body stands for all the times that it ran", "[align]") {
+    alignment_scene scene;
+    const auto loop = scene.add_module();
+    const auto x = scene.linear({}, 0);
+    auto y = x;
+    for (int i = 0; i < 5; ++i) {
+        scene.capture(loop, "aten.tanh.default", {y});
+        y = scene.last(no_id);
+        scene.capture(loop, "aten.exp.default", {y});
+        y = scene.last(no_id);
+    }
+    const auto tanh = scene.export_node(loop, "Tanh", {x.node});
+    const auto exp = scene.export_node(loop, "Exp", {tanh});
+    const auto owner = scene.export_node(loop, "Loop", {exp});
+    scene.graph.set_owner(tanh, owner);
+    scene.graph.set_owner(exp, owner);
+    const auto z = scene.linear({y.operation, owner}, 0);
+    const auto found = align_scene(scene);
+    CHECK(found.of[tanh].module == loop);
+    CHECK(found.of[exp].module == loop);
+    CHECK(found.of[z.node].module == 0);
+    CHECK(found.quality() > 0.9);
+}
+
+TEST_CASE("align: a capture of another model is not believed", "[align]") {
+    auto scene = line_of_blocks(6);
+    captured_operations other;
+    for (int i = 0; i < 20; ++i) {
+        other.add({1, 0, true, true}, i % 2 == 0 ? "torch.nn.functional.conv2d" : "torch.sigmoid");
+        other.add_parameter("w" + std::to_string(i), std::vector<std::int64_t>{3, 5, 7, 7});
+    }
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), other, {}, scene.graph.shapes);
+    CHECK_FALSE(found.is_plausible());
+    CHECK_FALSE(found.doubts.empty());
+    CHECK(count_sure(found) == 0);
+}
+
+TEST_CASE("align: half a capture is not believed", "[align]") {
+    auto whole = line_of_blocks(12);
+    auto half = line_of_blocks(5);
+    whole.graph.finish();
+    const auto found =
+        stemma::align(whole.graph, whole.tree(), half.captured, {}, whole.graph.shapes);
+    CHECK_FALSE(found.doubts.empty());
+    CHECK(count_sure(found) == 0);
+}
+
+TEST_CASE("align: a fault in the capture lowers all confidence, and is passed on", "[align]") {
+    auto scene = line_of_blocks(4);
+    scene.captured.add_fault("the trace ends inside of module 'x': it is cut short");
+    const auto found = align_scene(scene);
+    CHECK(count_sure(found) == 0);
+    REQUIRE(found.doubts.size() == 1);
+    CHECK(found.doubts.front().find("cut short") != std::string::npos);
+}
+
+TEST_CASE("align: layers in another order than the names of their parameters are in doubt",
+          "[align]") {
+    // The capture ran the second layer first; the export says by name which is which.
+    alignment_scene scene(true);
+    const auto a = scene.add_module();
+    const auto b = scene.add_module();
+    const auto x = scene.linear({}, a);
+    static_cast<void>(scene.linear(x, b));
+    captured_operations swapped;
+    for (const auto m : {b, a}) {
+        swapped.add({m, 0, true, true}, "torch.nn.functional.linear");
+        const auto path = "m" + std::to_string(m);
+        swapped.add_parameter(path + ".weight", std::vector<std::int64_t>{8, 8});
+        swapped.add_parameter(path + ".bias", std::vector<std::int64_t>{8});
+    }
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), swapped, {}, scene.graph.shapes);
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        CHECK((found.of[v].module == scene.truth[v] || found.of[v].confidence < 0.9F));
+    }
+    CHECK_FALSE(found.doubts.empty());
+}
+
+TEST_CASE("align: nothing to align is no error", "[align]") {
+    alignment_scene empty;
+    CHECK(align_scene(empty).of.empty());
+    auto scene = line_of_blocks(1);
+    scene.captured = {};
+    const auto found = align_scene(scene);
+    CHECK(count_sure(found) == 0);
+    CHECK(std::all_of(found.of.begin(), found.of.end(),
+                      [](const auto& made) { return made.module == no_id; }));
+}
+
+TEST_CASE("align: the order of a graph that is not sorted is found first", "[align]") {
+    alignment_scene scene;
+    const auto a = scene.add_module();
+    const auto b = scene.add_module();
+    const auto c = scene.add_module();
+    // Exported backwards: the last operator has number 0.
+    const auto tanh = scene.graph.add("Tanh", {1});
+    const auto exp = scene.graph.add("Exp", {2});
+    const auto relu = scene.graph.add("Relu", {no_id});
+    scene.truth = {c, b, a};
+    scene.capture(a, "aten.relu.default", {alignment_scene::tensor{}});
+    scene.capture(b, "aten.exp.default", {scene.last(relu)});
+    scene.capture(c, "aten.tanh.default", {scene.last(exp)});
+    CHECK(count_wrong(scene, align_scene(scene)) == 0);
+    CHECK(tanh == 0);
+}
+
+TEST_CASE("align: branches that an optimizer put in another order are found by data flow",
+          "[align]") {
+    alignment_scene scene;
+    struct branch {
+        id module;
+        std::vector<std::string> steps;
+        id end;
+    };
+    std::vector<branch> branches{
+        {scene.add_module(), {"relu", "tanh", "relu"}, no_id},
+        {scene.add_module(), {"exp", "sin", "relu", "tanh", "relu"}, no_id}};
+    std::vector<id> results;
+    for (const auto& [module, steps, end] : branches) {
+        alignment_scene::tensor x;
+        for (const auto& step : steps) {
+            scene.capture(module, "aten." + step + ".default", {x});
+            x.operation = scene.captured.size() - 1;
+        }
+        results.push_back(x.operation);
+    }
+    scene.captured.add({0, 0, true, false}, "aten.cat.default");
+    for (auto source : results) {
+        scene.captured.add_source(source);
+    }
+    for (auto it = branches.rbegin(); it != branches.rend(); ++it) {
+        id from = no_id;
+        for (auto type : it->steps) {
+            type[0] = static_cast<char>(type[0] - 'a' + 'A');
+            from = scene.export_node(it->module, type, {from});
+        }
+        it->end = from;
+    }
+    scene.export_node(0, "Concat", {branches[0].end, branches[1].end});
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(found.flows == found.links);
+}
+
+namespace {
+
+/// Knows one operator, by another name.
+struct tiny_lexicon {
+    using policy_category = stemma::lexicon_category;
+    [[nodiscard]] stemma::correspondence correspond(std::string_view captured,
+                                                    std::string_view type) const {
+        return captured == "mine" && type == "Yours" ? stemma::correspondence::head
+                                                     : stemma::correspondence::none;
+    }
+    [[nodiscard]] stemma::trail trail_of(std::string_view) const { return stemma::trail::always; }
+};
+
+} // namespace
+
+TEST_CASE("align: a plain Boost graph, which says of nothing what it reads", "[align]") {
+    struct step {
+        std::string type;
+    };
+    using graph_type = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, step>;
+    stemma::captured_operations captured;
+    graph_type graph;
+    const auto add = [&](id module, const char* name, const char* type) {
+        captured.add({module, 0}, name);
+        const auto v = boost::add_vertex(step{type}, graph);
+        if (v > 0) {
+            captured.add_source(static_cast<id>(v) - 1);
+            boost::add_edge(v - 1, v, graph);
+        } else {
+            captured.add_input();
+        }
+    };
+    for (id module = 1; module <= 3; ++module) {
+        add(module, "torch.conv2d", "Conv");
+        add(module, "torch.relu", "Relu");
+    }
+    const auto type = boost::make_function_property_map<std::size_t>(
+        [&](std::size_t v) -> std::string_view { return graph[v].type; });
+    const stemma::mapped_operators ops(graph, type, type);
+    const auto found =
+        stemma::align(ops, stemma::tree_index(std::vector<id>{no_id, 0, 0, 0}), captured);
+    REQUIRE(found.of.size() == 6);
+    CHECK(found.placed == 6);
+    for (id v = 0; v < 6; ++v) {
+        CHECK(found.of[v].module == v / 2 + 1);
+    }
+}
+
+TEST_CASE("align: the lexicon may be replaced", "[align]") {
+    alignment_scene scene;
+    const auto a = scene.add_module();
+    const auto b = scene.add_module();
+    scene.capture(a, "mine", {alignment_scene::tensor{}});
+    const auto x = scene.last(scene.export_node(a, "Yours", {no_id}));
+    scene.capture(b, "mine", {x});
+    static_cast<void>(scene.export_node(b, "Yours", {x.node}));
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured, {},
+                                     scene.graph.shapes, tiny_lexicon{});
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(found.quality() == 1);
+}
+
+} // namespace test::align_align

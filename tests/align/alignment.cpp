@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/alignment.hpp>
+
+#include "../catch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::align_alignment {
+
+using stemma::alignment;
+
+namespace {
+
+alignment fitting() {
+    alignment made;
+    made.placed = made.explained = 100;
+    made.expected = made.found = 50;
+    made.links = made.flows = 80;
+    made.reads = made.agreed = 40;
+    made.of.resize(3);
+    made.of[0].confidence = 0.99F;
+    made.of[1].confidence = 0.5F;
+    return made;
+}
+
+float highest(alignment made, const std::vector<std::string>& faults = {}) {
+    stemma::detail::doubt(made, faults);
+    CHECK(made.of[1].confidence <= 0.5F);
+    CHECK(made.of[2].confidence == 0);
+    return made.of[0].confidence;
+}
+
+} // namespace
+
+TEST_CASE("alignment: the worst of all shares is its quality", "[alignment]") {
+    CHECK(alignment{}.quality() == 1);
+    CHECK(fitting().quality() == 1);
+    for (auto part :
+         {&alignment::explained, &alignment::found, &alignment::flows, &alignment::agreed}) {
+        auto made = fitting();
+        made.*part /= 4;
+        CHECK(made.quality() <= 0.25);
+        CHECK_FALSE(made.is_plausible());
+    }
+}
+
+TEST_CASE("alignment: what does not fit lowers all confidence, and is said", "[alignment]") {
+    CHECK(highest(fitting()) == 0.99F);
+    auto partly = fitting();
+    partly.explained = 70;
+    CHECK(highest(partly) < 0.9F);
+    partly.explained = 10;
+    CHECK(highest(partly) < 0.5F);
+    auto contradicted = fitting();
+    contradicted.contradicted = 1;
+    CHECK(highest(contradicted) < 0.9F);
+    CHECK(highest(fitting(), {"cut short"}) < 0.9F);
+    alignment made = fitting();
+    made.contradicted = 3;
+    stemma::detail::doubt(made, std::vector<std::string>{"cut short"});
+    REQUIRE(made.doubts.size() == 2);
+    CHECK(made.doubts[0].starts_with("3 parameters"));
+    CHECK(made.doubts[1] == "cut short");
+}
+
+} // namespace test::align_alignment

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/aligned_items.hpp>
+
+#include "../../alignment_scene.hpp"
+#include "../../catch.hpp"
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace test::align_detail_aligned_items {
+
+using stemma::id;
+using stemma::trail;
+using stemma::detail::alignment_weights;
+
+TEST_CASE("describe_items: what could have been folded may be missing", "[alignment]") {
+    stemma::captured_operations captured;
+    captured.add({}, "torch.exp"); // of a constant
+    captured.add({}, "torch.exp");
+    captured.add_input();
+    captured.add({}, "torch.tanh"); // nothing in the model stands for it
+    captured.add_source(1);
+    captured.add({}, "torch.Tensor.contiguous");
+    captured.add_source(2);
+    captured.add({}, "torch.exp");
+    captured.add_source(3);
+    stemma::string_pool types;
+    types.intern("Exp");
+    const alignment_weights weights;
+    const auto items =
+        stemma::detail::describe_items(captured, types, stemma::torch_lexicon{}, weights);
+    CHECK(items.leaves ==
+          std::vector{trail::maybe, trail::always, trail::maybe, trail::never, trail::always});
+    // through what may leave nothing, data comes from further back
+    CHECK(std::ranges::equal(items.sources[4], std::vector<id>{1, 2, 3}));
+    CHECK(std::is_sorted(items.skipped.begin(), items.skipped.end()));
+    CHECK(items.profile[0] == items.profile[1]);
+    CHECK(items.profile[0] != items.profile[2]);
+}
+
+TEST_CASE("describe_items: what could have been fused may be missing, what leads it may not",
+          "[alignment]") {
+    stemma::captured_operations captured;
+    for (const char* name : {"torch.conv2d", "torch.relu"}) {
+        captured.add({}, name);
+        captured.add_input();
+    }
+    stemma::string_pool types;
+    types.intern("Relu");
+    const auto conv = types.intern("com.microsoft::FusedConv");
+    const auto items = stemma::detail::describe_items(captured, types, stemma::torch_lexicon{},
+                                                      alignment_weights{});
+    CHECK(items.leaves == std::vector{trail::always, trail::maybe});
+    CHECK(items.is_fused[conv]);
+    CHECK_FALSE(items.is_fused[types.find("Relu")]);
+}
+
+} // namespace test::align_detail_aligned_items

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/aligned_nodes.hpp>
+
+#include "../../alignment_scene.hpp"
+#include "../../catch.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace test::align_detail_aligned_nodes {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::detail::id_lists;
+
+TEST_CASE("id_lists: lists come back, and reversed they say who holds what", "[alignment]") {
+    id_lists lists;
+    const std::vector<std::vector<id>> made{{2, 0}, {}, {2}};
+    for (const auto& list : made) {
+        for (auto item : list) {
+            lists.add(item);
+        }
+        lists.close();
+    }
+    REQUIRE(lists.size() == 3);
+    for (id i = 0; i < 3; ++i) {
+        CHECK(std::ranges::equal(lists[i], made[i]));
+    }
+    const auto reversed = lists.reversed(3);
+    CHECK(std::ranges::equal(reversed[0], std::vector<id>{0}));
+    CHECK(reversed[1].empty());
+    CHECK(std::ranges::equal(reversed[2], std::vector<id>{0, 2}));
+}
+
+TEST_CASE("aligned_nodes: constants are left out, what computes with shapes is known",
+          "[alignment]") {
+    test::exported_graph graph;
+    const auto constant = graph.add("Constant", {});
+    const auto cast = graph.add("Cast", {constant});
+    const auto input = graph.add("Relu", {no_id});
+    const auto shape = graph.add("Shape", {input});
+    const auto gather = graph.add("Gather", {shape, constant});
+    const auto reshape = graph.add("Reshape", {input, gather});
+    const auto p = graph.parameter("w", {3});
+    const auto folded = graph.add("Transpose", {}, {p});
+    graph.finish();
+    auto finder = stemma::detail::aligned_nodes_finder(graph);
+    const auto nodes = finder.find();
+    CHECK(nodes.vertex == std::vector<id>{cast, input, shape, gather, reshape, folded});
+    CHECK(nodes.of_shapes == std::vector<bool>{false, false, true, true, false, false});
+    CHECK(nodes.fixed == std::vector<bool>{true, false, false, false, false, false});
+    CHECK(nodes.parameters[5].size() == 1);
+    CHECK(std::ranges::equal(nodes.producers[4], std::vector<id>{1, 3}));
+    CHECK(std::ranges::equal(nodes.readers[1], std::vector<id>{2, 4}));
+}
+
+} // namespace test::align_detail_aligned_nodes

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/alignment_lattice.hpp>
+
+#include "../../alignment_scene.hpp"
+#include "../../catch.hpp"
+
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace test::align_detail_alignment_lattice {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::detail::alignment_lattice;
+using stemma::detail::alignment_weights;
+using stemma::detail::placement;
+
+namespace {
+
+bool is_near(double a, double b, double margin) {
+    return std::abs(a - b) <= margin;
+}
+
+} // namespace
+
+TEST_CASE("alignment_lattice: shares of one operator add up to one, in any part of the sequence",
+          "[alignment]") {
+    test::alignment_scene scene;
+    test::alignment_scene::tensor x;
+    for (int i = 0; i < 6; ++i) {
+        x = scene.new_block(x);
+    }
+    scene.graph.finish();
+    auto finder = stemma::detail::aligned_nodes_finder(scene.graph);
+    const auto nodes = finder.find();
+    const alignment_weights weights;
+    const auto items = stemma::detail::describe_items(scene.captured, nodes.types,
+                                                      stemma::torch_lexicon{}, weights);
+    std::vector<id> chain(nodes.size());
+    std::iota(chain.begin(), chain.end(), id{0});
+    alignment_lattice lattice(nodes, items, weights);
+    const auto no_score = [](id, id, bool) { return std::pair(0.0, 0.0); };
+    const auto no_candidates = [](id, std::vector<id>&) {};
+    const std::vector<std::pair<id, id>> ranges{{0, scene.captured.size()}, {3, 9}, {5, 6}};
+    for (const auto& range : ranges) {
+        const auto first = range.first;
+        const auto last = range.second;
+        lattice.run(chain, first, last, no_score, no_candidates);
+        std::size_t seen = 0;
+        lattice.for_each_placement([&](id, std::span<const placement> places) {
+            double sum = 0;
+            for (const auto& place : places) {
+                sum += static_cast<double>(place.mass);
+                CHECK((place.item == no_id || (place.item >= first && place.item < last)));
+            }
+            CHECK(is_near(sum, 1, 0.05));
+            ++seen;
+        });
+        CHECK(seen == nodes.size());
+    }
+}
+
+TEST_CASE("alignment_lattice: an empty chain has no placements", "[alignment]") {
+    const stemma::detail::aligned_nodes nodes;
+    const stemma::detail::aligned_items items;
+    const alignment_weights weights;
+    alignment_lattice lattice(nodes, items, weights);
+    lattice.run(
+        {}, 0, 0, [](id, id, bool) { return std::pair(0.0, 0.0); }, [](id, std::vector<id>&) {});
+    bool seen = false;
+    lattice.for_each_placement([&](id, std::span<const placement>) { seen = true; });
+    CHECK_FALSE(seen);
+}
+
+} // namespace test::align_detail_alignment_lattice

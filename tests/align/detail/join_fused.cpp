@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/join_fused.hpp>
+
+#include "../../alignment_scene.hpp"
+#include "../../catch.hpp"
+
+#include <stemma/align/align.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::align_detail_join_fused {
+
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+/// Layers and activations of blocks as they ran, beside operators that a runtime made of them.
+struct scene : test::alignment_scene {
+    id block = add_module();
+    id layer = add_module(block);
+    id activation = add_module(block);
+
+    id run(id module, const char* name, id source) {
+        captured.add({module, 0, true, false}, name);
+        source == no_id ? captured.add_input() : captured.add_source(source);
+        return captured.size() - 1;
+    }
+
+    void read(const std::string& name, std::vector<std::int64_t> shape) {
+        captured.add_parameter(name, shape);
+    }
+
+    [[nodiscard]] stemma::alignment aligned() {
+        graph.finish();
+        return stemma::align(graph, tree(), captured, {}, graph.shapes);
+    }
+};
+
+} // namespace
+
+TEST_CASE("join_fused: an activation that is gone went into the layer before it", "[alignment]") {
+    scene s;
+    const auto next = s.add_module();
+    const auto conv = s.run(s.layer, "torch.conv2d", no_id);
+    s.read("a.weight", {8, 3, 3, 3});
+    const auto relu = s.run(s.activation, "torch.nn.functional.relu", conv);
+    s.run(next, "torch.conv2d", relu);
+    s.read("b.weight", {4, 8, 1, 1});
+    const auto w = s.graph.parameter("a.weight", {8, 3, 3, 3});
+    const auto v = s.graph.parameter("b.weight", {4, 8, 1, 1});
+    const auto first = s.graph.add("FusedConv", {no_id}, {w});
+    const auto second = s.graph.add("FusedConv", {first}, {v});
+    const auto found = s.aligned();
+    CHECK(found.of[first].module == s.block);
+    CHECK(found.of[first].call == no_id);
+    CHECK(found.of[first].exact);
+    CHECK(found.of[second].module == next);
+    CHECK(found.quality() == 1);
+}
+
+TEST_CASE("join_fused: an activation that is still there is not part of its layer", "[alignment]") {
+    scene s;
+    const auto conv = s.run(s.layer, "torch.conv2d", no_id);
+    s.run(s.activation, "torch.nn.functional.relu", conv);
+    const auto first = s.graph.add("FusedConv", {no_id});
+    const auto second = s.graph.add("Relu", {first});
+    const auto found = s.aligned();
+    CHECK(found.of[first].module == s.layer);
+    CHECK(found.of[second].module == s.activation);
+}
+
+TEST_CASE("join_fused: whoever owns the parameters of a fused operator has part in it",
+          "[alignment]") {
+    scene s;
+    const auto linear = s.run(s.layer, "torch.nn.functional.linear", no_id);
+    s.read("dense.weight", {8, 8});
+    s.read("dense.bias", {8});
+    s.run(s.activation, "torch.nn.functional.gelu", linear);
+    const auto w = s.graph.parameter("dense.weight", {8, 8});
+    const auto b = s.graph.parameter("dense.bias", {8});
+    const auto product = s.graph.add("MatMul", {no_id}, {w});
+    const auto fused = s.graph.add("BiasGelu", {product}, {b});
+    const auto found = s.aligned();
+    CHECK(found.of[product].module == s.layer);
+    CHECK(found.of[fused].module == s.block);
+    CHECK(found.contradicted == 0);
+}
+
+TEST_CASE("join_fused: an attention is all that ran between its neighbours", "[alignment]") {
+    scene s;
+    const auto heads = s.add_module(s.block);
+    const auto out = s.add_module();
+    const auto linear = s.run(s.layer, "torch.nn.functional.linear", no_id);
+    const auto scores = s.run(heads, "torch.matmul", linear);
+    const auto weights = s.run(s.activation, "torch.nn.functional.softmax", scores);
+    const auto mixed = s.run(heads, "torch.matmul", weights);
+    s.run(out, "torch.tanh", mixed);
+    const auto fused = s.graph.add("Attention", {no_id});
+    const auto last = s.graph.add("Tanh", {fused});
+    const auto found = s.aligned();
+    CHECK(found.of[fused].module == s.block);
+    CHECK(found.of[last].module == out);
+}
+
+} // namespace test::align_detail_join_fused

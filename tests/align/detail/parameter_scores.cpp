@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/parameter_scores.hpp>
+
+#include "../../alignment_scene.hpp"
+#include "../../catch.hpp"
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace test::align_detail_parameter_scores {
+
+using stemma::id;
+using stemma::detail::alignment_weights;
+using stemma::detail::are_alike;
+
+TEST_CASE("are_alike: a transposed or padded shape is that of the same tensor", "[alignment]") {
+    using shape = std::vector<std::int64_t>;
+    CHECK(are_alike(shape{4, 8}, shape{8, 4}));
+    CHECK(are_alike(shape{4, 8}, shape{1, 4, 8}));
+    CHECK(are_alike(shape{}, shape{1}));
+    CHECK_FALSE(are_alike(shape{4, 8}, shape{4, 4}));
+    CHECK_FALSE(are_alike(shape{4, 8}, shape{32}));
+    CHECK_FALSE(are_alike(shape{2, 2, 8}, shape{4, 8}));
+}
+
+TEST_CASE("parameter_scores: names count most, then shapes; several joined as one are unknown",
+          "[alignment]") {
+    test::exported_graph graph;
+    const auto named = graph.parameter("fc.weight", {4, 8});
+    const auto renamed = graph.parameter("w1", {8, 4});
+    const auto other = graph.parameter("w2", {5, 7});
+    const auto joined = graph.parameter("w3", {2, 4, 8});
+    const auto bias = graph.parameter("w4", {9});
+    graph.finish();
+    stemma::captured_operations captured;
+    captured.add({}, "linear");
+    captured.add_parameter("fc.weight", std::vector<std::int64_t>{4, 8});
+    captured.add({}, "linear");
+    captured.add_parameter("head.weight", std::vector<std::int64_t>{3, 11});
+    const alignment_weights weights;
+    const stemma::detail::parameter_scores scores(graph, captured, {}, graph.shapes, weights);
+    CHECK(scores.agrees(named, 0) == true);
+    CHECK(scores.agrees(named, 1) == false);
+    CHECK(scores.agrees(renamed, 0) == true);
+    CHECK(scores.agrees(renamed, 1) == false);
+    CHECK(scores.agrees(other, 0) == false);
+    CHECK_FALSE(scores.agrees(joined, 0).has_value());
+    CHECK_FALSE(scores.agrees(bias, 0).has_value());
+    CHECK(scores.is_named(named));
+    CHECK_FALSE(scores.is_named(renamed));
+    const auto value = [&](id p, id item) { return scores.of(std::vector{p}, item, true); };
+    CHECK(value(named, 0) > value(renamed, 0));
+    CHECK(value(renamed, 0) > value(other, 0));
+    CHECK(value(other, 0) > value(named, 1));
+    std::vector<id> readers;
+    scores.for_each_reader(named, [&](id item) { readers.push_back(item); });
+    CHECK(readers == std::vector<id>{0});
+}
+
+TEST_CASE("parameter_scores: what is the same at every run may have become a parameter",
+          "[alignment]") {
+    test::exported_graph graph;
+    const auto table = graph.parameter("w0", {4, 9, 9});
+    graph.finish();
+    stemma::captured_operations captured;
+    captured.add({}, "index"); // of a parameter, with numbers
+    captured.add_parameter("bias_table", std::vector<std::int64_t>{17, 4});
+    captured.add({}, "relu");
+    captured.add_input();
+    captured.add({}, "add");
+    captured.add_source(0);
+    captured.add_source(1);
+    captured.add({}, "add");
+    captured.add_source(1);
+    captured.add_source(2);
+    const alignment_weights weights;
+    const stemma::detail::parameter_scores scores(graph, captured, {}, graph.shapes, weights);
+    CHECK_FALSE(scores.agrees(table, 2).has_value());
+    CHECK(scores.agrees(table, 3) == false);
+}
+
+} // namespace test::align_detail_parameter_scores

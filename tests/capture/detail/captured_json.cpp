@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/capture/detail/captured_json.hpp>
+
+#include "../../catch.hpp"
+#include "../../parsed_json.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::capture_detail_captured_json {
+
+using stemma::captured_json;
+using stemma::no_id;
+
+TEST_CASE("captured_json: members are read, and what is missing has a default", "[captured_json]") {
+    const auto object = test::parsed_json(
+        R"({"text":"a","number":7,"list":["b","c"],"shapes":[[1,2],null,["n"]],"nothing":null})");
+    const captured_json at(object.part(), "file", "thing", 3);
+    CHECK(at.text("text") == "a");
+    CHECK(at.number("number") == 7);
+    CHECK(at.number("text") == no_id);
+    CHECK(at.number("gone") == no_id);
+    CHECK(at.strings("list") == std::vector<std::string>{"b", "c"});
+    CHECK(at.strings("gone").empty());
+    CHECK(at.strings("nothing").empty());
+    CHECK(at.shapes("shapes") == std::vector<std::vector<std::int64_t>>{{1, 2}, {}, {-1}});
+    CHECK(at.is_text("text"));
+    CHECK_FALSE(at.is_text("number"));
+    CHECK(at.has("nothing"));
+    CHECK_FALSE(at.has("gone"));
+}
+
+TEST_CASE("captured_json: what is wrong is said with file, thing and number", "[captured_json]") {
+    const auto object = test::parsed_json(R"({"text":7,"list":"a","mixed":["a",7]})");
+    const captured_json at(object.part(), "file", "thing", 3);
+    CHECK_THROWS_AS(at.text("text"), stemma::error);
+    CHECK_THROWS_AS(at.text("gone"), stemma::error);
+    CHECK_THROWS_AS(at.strings("list"), stemma::error);
+    CHECK_THROWS_AS(at.strings("mixed"), stemma::error);
+    const auto list = test::parsed_json("[]");
+    CHECK_THROWS_AS(captured_json(list.part(), "file", "thing", 3), stemma::error);
+    try {
+        at.fail("is odd");
+    } catch (const stemma::error& e) {
+        CHECK(std::string(e.what()) == "file: thing 3: is odd");
+    }
+}
+
+TEST_CASE("find_path: paths and aliases lead to modules, all else nowhere", "[captured_json]") {
+    stemma::module_tree_builder builder;
+    const auto a = builder.child(0, "a");
+    const auto b = builder.child(a, "0");
+    builder.add_alias("c.d", b);
+    const auto modules = builder.build();
+    CHECK(stemma::find_path(modules, "") == 0);
+    CHECK(stemma::find_path(modules, "a") == a);
+    CHECK(stemma::find_path(modules, "a.0") == b);
+    CHECK(stemma::find_path(modules, "c.d") == b);
+    CHECK(stemma::find_path(modules, "c") == no_id);
+    CHECK(stemma::find_path(modules, "a.1") == no_id);
+}
+
+TEST_CASE("find_parameter: by path and alias, with its shape", "[captured_json]") {
+    stemma::module_tree_builder builder;
+    const std::vector<std::int64_t> shape = {2, 3};
+    const auto a = builder.child(0, "a");
+    builder.add_parameter(0, {"own", "float32", shape, true});
+    builder.add_parameter(a, {"weight", "float32", shape, true});
+    builder.add_buffer(a, {"mean", "float32", shape, false});
+    builder.add_alias("c", a);
+    const auto modules = builder.build();
+    for (const char* path : {"own", "a.weight", "c.weight"}) {
+        const auto found = stemma::find_parameter(modules, path);
+        REQUIRE(found.has_value());
+        CHECK(std::vector<std::int64_t>(found->shape.begin(), found->shape.end()) == shape);
+    }
+    for (const char* path : {"", "a", "weight", "a.mean", "a.bias", "b.weight", "a.weight."}) {
+        CHECK_FALSE(stemma::find_parameter(modules, path).has_value());
+    }
+}
+
+} // namespace test::capture_detail_captured_json

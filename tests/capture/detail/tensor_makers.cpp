@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/capture/detail/tensor_makers.hpp>
+
+#include "../../catch.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::capture_detail_tensor_makers {
+
+using stemma::id;
+using stemma::no_id;
+using texts = std::vector<std::string>;
+using shapes = std::vector<std::vector<std::int64_t>>;
+
+namespace {
+
+/// Notes an operation and its results, and returns whether it repeats one.
+bool run(stemma::detail::tensor_makers& makers, id operation, const std::string& name,
+         const texts& inputs, const texts& results, const shapes& sizes = {{2}}) {
+    const auto repeated = makers.is_repeated(operation, name, inputs, results, sizes);
+    makers.note(results, operation);
+    return repeated;
+}
+
+} // namespace
+
+TEST_CASE("tensor_makers: a tensor is of the operation that wrote it last, a parameter of none") {
+    stemma::detail::tensor_makers makers;
+    makers.note(texts{"t0", "p:w"}, 0);
+    makers.note(texts{"t0"}, 1);
+    CHECK(makers.maker("t0") == 1);
+    CHECK(makers.maker("p:w") == no_id);
+    CHECK(makers.maker("t1") == no_id);
+}
+
+TEST_CASE("tensor_makers: a chain that is written twice repeats itself link by link") {
+    stemma::detail::tensor_makers makers;
+    CHECK_FALSE(run(makers, 0, "pow", {"i0"}, {"t0"}));
+    CHECK_FALSE(run(makers, 1, "mean", {"t0"}, {"t1"}));
+    CHECK(run(makers, 2, "pow", {"i0"}, {"t2"}));
+    CHECK(run(makers, 3, "mean", {"t2"}, {"t3"}));
+    CHECK(makers.repeated(3) == 1);
+    CHECK(makers.repeated(1) == no_id);
+}
+
+TEST_CASE("tensor_makers: another operand, shape, name or content is another operation") {
+    stemma::detail::tensor_makers makers;
+    CHECK_FALSE(run(makers, 0, "mul", {"i0", "p:w"}, {"t0"}));
+    CHECK_FALSE(run(makers, 1, "mul", {"i0", "p:v"}, {"t1"}));
+    CHECK_FALSE(run(makers, 2, "mul", {"i0", "p:w"}, {"t2"}, {{3}}));
+    CHECK_FALSE(run(makers, 3, "add", {"i0", "p:w"}, {"t3"}));
+    CHECK_FALSE(run(makers, 4, "relu_", {"t3"}, {"t3"}));
+    CHECK_FALSE(run(makers, 5, "relu_", {"t3"}, {"t3"}));
+}
+
+TEST_CASE("tensor_makers: what reads or yields no tensor repeats nothing") {
+    stemma::detail::tensor_makers makers;
+    for (id i = 0; i < 4; i += 2) {
+        CHECK_FALSE(run(makers, i, "rand", {}, {"t" + std::to_string(i)}));
+        CHECK_FALSE(run(makers, i + 1, "size", {"i0"}, {}));
+    }
+}
+
+} // namespace test::capture_detail_tensor_makers

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/check/check_data.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/io/file.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::check_check_data {
+
+namespace {
+
+using found = std::vector<std::string>;
+
+found findings_of(const std::string& bytes, const std::string& file) {
+    const stemma::wire_model model(bytes, file);
+    found told;
+    stemma::check_data(
+        model, [&](const stemma::finding& one) { told.push_back(one.code + " at " + one.place); });
+    return told;
+}
+
+std::string model_with(const std::vector<test::message>& tensors) {
+    auto graph = test::graph();
+    for (const auto& tensor : tensors) {
+        graph.inner(5, tensor);
+    }
+    return test::model(graph).bytes();
+}
+
+/// A tensor of floats whose data are elsewhere.
+test::message external(const std::string& name, std::uint64_t elements, const std::string& location,
+                       std::vector<std::pair<std::string, std::string>> more = {}) {
+    auto made = test::message().number(1, elements).number(2, 1).text(8, name);
+    made.inner(13, test::entry("location", location));
+    for (const auto& [key, value] : more) {
+        made.inner(13, test::entry(key, value));
+    }
+    return made.number(14, 1);
+}
+
+} // namespace
+
+TEST_CASE("check_data: inline data have the size that type and dims need") {
+    CHECK(findings_of(model_with({test::tensor("a", {2}, "12345678")}), "m").empty());
+    CHECK(findings_of(model_with({test::tensor("a", {2}, "1234567")}), "m") ==
+          found{"data.size at initializer 'a'"});
+    CHECK(findings_of(model_with({test::message().number(1, 2).text(8, "a")}), "m") ==
+          found{"data.type at initializer 'a'"});
+    CHECK(findings_of(model_with({test::tensor("a", {~0ULL}, "")}), "m") ==
+          found{"data.dims at initializer 'a'"});
+    // Data in typed fields are not raw.
+    const auto typed = test::message().number(1, 1).number(2, 1).text(8, "a").text(4, "1234");
+    CHECK(findings_of(model_with({typed}), "m").empty());
+}
+
+TEST_CASE("check_data: external data are there, inside, and long enough") {
+    const test::scratch_folder folder;
+    static_cast<void>(folder.make("w.bin", std::string(64, 'w')));
+    const auto file = folder.file("model.onnx");
+    const auto check = [&](const std::vector<test::message>& tensors) {
+        return findings_of(model_with(tensors), file);
+    };
+    CHECK(check({external("a", 16, "w.bin")}).empty());
+    CHECK(check({external("a", 8, "w.bin", {{"offset", "32"}, {"length", "32"}})}).empty());
+    CHECK(check({external("a", 17, "w.bin")}) == found{"data.beyond_end at initializer 'a'"});
+    CHECK(check({external("a", 8, "w.bin", {{"offset", "33"}})}) ==
+          found{"data.beyond_end at initializer 'a'"});
+    CHECK(check({external("a", 8, "w.bin", {{"offset", "18446744073709551615"}})}) ==
+          found{"data.beyond_end at initializer 'a'"});
+    CHECK(check({external("a", 8, "w.bin", {{"length", "16"}})}) ==
+          found{"data.size at initializer 'a'"});
+    CHECK(check({external("a", 8, "../w.bin"), external("b", 8, "/w.bin"), external("c", 8, "")}) ==
+          found{"data.outside at initializer 'a'", "data.outside at initializer 'b'",
+                "data.outside at initializer 'c'"});
+    // A file that is missing is so once, whoever needs it.
+    CHECK(check({external("a", 8, "no.bin"), external("b", 8, "no.bin")}) ==
+          found{"data.missing at file 'no.bin'"});
+    std::filesystem::create_symlink("w.bin", folder.file("link.bin"));
+    CHECK(check({external("a", 16, "link.bin")}) == found{"data.symlink at file 'link.bin'"});
+}
+
+TEST_CASE("check_data: exported models say the truth about their data") {
+    for (const auto& path : test::model_files()) {
+        const stemma::mapped_file file(path);
+        INFO(path);
+        for (const auto& told : findings_of(std::string(file.bytes()), path)) {
+            CHECK(told == "data.missing at file 'weights.bin'"); // which is not kept
+        }
+    }
+}
+
+} // namespace test::check_check_data

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/compare/compare_models.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace test::compare_compare_models {
+
+namespace {
+
+nlohmann::json written(const stemma::model_comparison& found, const stemma::attributed_model& a,
+                       const stemma::attributed_model& b) {
+    stemma::string_sink sink;
+    stemma::write_comparison(sink, found, a, b);
+    return nlohmann::json::parse(sink.text);
+}
+
+} // namespace
+
+TEST_CASE("compare_models: a model is equal to itself") {
+    const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
+    const auto found = stemma::compare_models(opened, opened);
+    CHECK(found.is_equal());
+    CHECK(!found.structure);
+    CHECK(found.renamed_nodes == 0);
+    CHECK(found.same_initializers > 0);
+    REQUIRE(found.tags);
+    CHECK(found.tags->same == opened.model().node_count());
+    const auto json = written(found, opened, opened);
+    CHECK(json["schema"] == "stemma.compare/1");
+    CHECK(json["equal"] == true);
+    CHECK(json["structure"]["difference"].is_null());
+}
+
+TEST_CASE("compare_models: models that differ do so in all parts, and only in those asked for") {
+    const stemma::attributed_model a(test::fixture("bert_micro/model.onnx"), {});
+    const stemma::attributed_model b(test::fixture("bert_micro_12l/model.onnx"), {});
+    const auto all = stemma::compare_models(a, b);
+    CHECK(!all.is_equal());
+    CHECK(all.structure);
+    CHECK(!all.initializers.empty());
+    REQUIRE(all.tags);
+    CHECK(!all.tags->is_equal());
+    const auto tags = stemma::compare_models(a, b, {false, false, true});
+    CHECK(!tags.structure);
+    CHECK(tags.initializers.empty());
+    CHECK(tags.tags->same == all.tags->same);
+    const auto json = written(tags, a, b);
+    CHECK(!json.contains("structure"));
+    CHECK(!json.contains("initializers"));
+    CHECK(json["tags"]["appeared"].size() == all.tags->appeared.size());
+    CHECK(json["second"] == b.model().file());
+}
+
+} // namespace test::compare_compare_models

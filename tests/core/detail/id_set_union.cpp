@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/core/detail/id_set_union.hpp>
+
+#include "../../catch.hpp"
+#include "../../random_numbers.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace test::core_detail_id_set_union {
+
+using stemma::id;
+using stemma::id_set;
+using stemma::id_set_pool;
+using stemma::id_set_union;
+using stemma::no_id;
+
+namespace {
+
+std::set<id> elements(const id_set_pool& pool, id_set set) {
+    std::set<id> found;
+    pool.for_each(set, [&](id element) { found.insert(element); });
+    return found;
+}
+
+id_set intern(id_set_pool& pool, const std::set<id>& elements) {
+    return pool.intern(std::vector<id>(elements.begin(), elements.end()));
+}
+
+} // namespace
+
+TEST_CASE("id_set_union: of nothing, and of one set, is that", "[core][id_set_union]") {
+    id_set_pool pool;
+    const auto pair = intern(pool, {3, 500});
+    id_set_union sets(pool, 1);
+    CHECK(sets.get() == no_id);
+    for (const id_set set : {id_set{no_id}, id_set{7}, pair}) {
+        sets.clear();
+        for (int times = 0; times < 3; ++times) {
+            sets.add(set);
+            sets.add(no_id);
+        }
+        CHECK_FALSE(sets.is_large());
+        CHECK(sets.get() == set);
+    }
+    CHECK(pool.size() == 1);
+}
+
+TEST_CASE("id_set_union: equal to the definition, whatever the sets", "[core][id_set_union]") {
+    test::random_numbers random(11);
+    id_set_pool pool;
+    // Near each other, far apart, and at the edges of what ids are.
+    const std::vector<id> bases{0, 20, 31, 32, 1000, (id{1} << 31) - 40};
+    std::vector<std::set<id>> known{{}};
+    std::size_t large = 0;
+    for (int round = 0; round < 20000; ++round) {
+        const auto cap = 1 + random(8);
+        id_set_union sets(pool, cap);
+        for (int again = 0; again < 2; ++again) { // the second time over what the first one left
+            sets.clear();
+            std::set<id> all;
+            std::set<id_set> distinct;
+            for (auto left = random(5); left > 0; --left) {
+                auto set = known[random(known.size())];
+                if (random.one_in(3)) {
+                    set.insert(bases[random(bases.size())] + static_cast<id>(random(40)));
+                }
+                const auto name = intern(pool, set);
+                sets.add(name);
+                all.insert(set.begin(), set.end());
+                distinct.insert(name);
+                if (set.size() < 6 && known.size() < 200) {
+                    known.push_back(set);
+                }
+            }
+            distinct.erase(no_id);
+            const bool is_large = distinct.size() > 1 && all.size() > cap;
+            REQUIRE(sets.is_large() == is_large);
+            if (is_large) {
+                ++large;
+                REQUIRE(sets.least() == *all.begin());
+                REQUIRE(sets.greatest() == *all.rbegin());
+            } else {
+                REQUIRE(elements(pool, sets.get()) == all);
+                REQUIRE(sets.get() == intern(pool, all));
+            }
+        }
+    }
+    CHECK(large > 100);
+}
+
+TEST_CASE("id_set_union: adds to the pool only what it gives out", "[core][id_set_union]") {
+    id_set_pool pool;
+    id_set_union sets(pool, std::numeric_limits<std::size_t>::max());
+    for (id element = 0; element < 100; ++element) {
+        sets.add(element * 7);
+    }
+    CHECK(pool.size() == 0);
+    const auto all = sets.get();
+    CHECK(pool.size() == 1);
+    CHECK(pool.size_of(all) == 100);
+    sets.add(7);
+    sets.clear();
+    sets.add(14);
+    sets.add(all);
+    CHECK(sets.get() == all);
+    CHECK(pool.size() == 1);
+}
+
+} // namespace test::core_detail_id_set_union

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/core/detail/prefetch.hpp>
+
+#include "../../catch.hpp"
+
+namespace test::core_detail_prefetch {
+
+TEST_CASE("prefetch: takes any address, and changes nothing", "[core][prefetch]") {
+    const int number = 7;
+    stemma::prefetch(&number);
+    stemma::prefetch(&number + 1);
+    stemma::prefetch(nullptr);
+    CHECK(number == 7);
+}
+
+} // namespace test::core_detail_prefetch

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/core/detail/string_pool.hpp>
+
+#include "../../catch.hpp"
+#include "../../random_numbers.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace test::core_detail_string_pool {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::string_pool;
+
+namespace {
+
+/// Returns: names that a careless table confuses: empty, with zeros, prefixes of each other, long.
+std::vector<std::string> hostile_strings() {
+    std::vector<std::string> made{"", std::string(1, '\0'), std::string(2, '\0'),
+                                  std::string(100'000, 'x'), std::string(100'001, 'x')};
+    test::random_numbers random(11);
+    for (int round = 0; round < 4000; ++round) {
+        std::string text;
+        for (auto length = random(40); length > 0; --length) {
+            text.push_back(random.one_in(3) ? '\0' : random.one_in(2) ? 'a' : '\xff');
+        }
+        made.push_back(text);
+        made.push_back(text.substr(0, text.size() / 2));
+        made.push_back(text + text);
+    }
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("string_pool: keeps what a map keeps", "[core][string_pool]") {
+    string_pool pool;
+    std::unordered_map<std::string, id> known;
+    std::vector<std::string> in_order;
+    for (const auto& text : hostile_strings()) {
+        const auto before = known.find(text);
+        REQUIRE(pool.find(text) == (before == known.end() ? no_id : before->second));
+        const auto next = static_cast<id>(known.size());
+        const auto [entry, is_new] = known.emplace(text, next);
+        REQUIRE(pool.intern(text) == entry->second);
+        if (is_new) {
+            in_order.push_back(text);
+        }
+    }
+    REQUIRE(pool.size() == in_order.size());
+    for (id i = 0; i < in_order.size(); ++i) {
+        REQUIRE(pool[i] == in_order[i]);
+        REQUIRE(pool.find(in_order[i]) == i);
+    }
+}
+
+TEST_CASE("string_pool: takes a part of itself", "[core][string_pool]") {
+    string_pool pool;
+    pool.intern("encoder.layer");
+    for (id i = 0; i < 12; ++i) {
+        const auto part = pool[0].substr(0, i);
+        const std::string copy(part);
+        const auto made = pool.intern(part);
+        CHECK(pool[made] == copy);
+    }
+    CHECK(pool[0] == "encoder.layer");
+}
+
+TEST_CASE("string_pool: a copy knows the same names and goes its own way", "[core][string_pool]") {
+    string_pool pool;
+    pool.intern("a");
+    auto copy = pool;
+    CHECK(copy.intern("b") == 1);
+    CHECK(pool.find("b") == no_id);
+    CHECK(copy.find("a") == 0);
+    const auto moved = std::move(copy);
+    CHECK(moved.find("b") == 1);
+    CHECK(string_pool().find("") == no_id);
+}
+
+} // namespace test::core_detail_string_pool

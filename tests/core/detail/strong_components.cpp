@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/core/detail/strong_components.hpp>
+
+#include "../../catch.hpp"
+#include "../../random_graphs.hpp"
+#include "../../random_numbers.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace test::core_detail_strong_components {
+
+namespace {
+
+void check(const std::vector<stemma::id>& found, const std::vector<std::vector<char>>& reaches) {
+    REQUIRE(found.size() == reaches.size());
+    bool right = true;
+    for (std::size_t u = 0; u < found.size(); ++u) {
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            const bool both = u == v || (reaches[u][v] != 0 && reaches[v][u] != 0);
+            right = right && both == (found[u] == found[v]);
+            right = right && (both || reaches[u][v] == 0 || found[v] < found[u]);
+        }
+    }
+    CHECK(right);
+}
+
+} // namespace
+
+TEST_CASE("find_strong_components: two vertices are in one when ways lead both ways between them") {
+    test::random_numbers random(5);
+    for (int round = 0; round < 300; ++round) {
+        const auto size = 1 + random(12);
+        const auto list = test::random_edges(random, size, random(2 * size + 1));
+        const auto reaches = test::reachability(list);
+        check(stemma::find_strong_components(test::as_vector_graph(list)), reaches);
+        check(stemma::find_strong_components(test::as_operator_graph(list)), reaches);
+    }
+}
+
+TEST_CASE("find_strong_components: a long circle needs no deep stack") {
+    test::edge_list list;
+    list.count = 300000;
+    for (std::size_t v = 0; v < list.count; ++v) {
+        list.edges.emplace_back(v, (v + 1) % list.count);
+    }
+    const auto found = stemma::find_strong_components(test::as_vector_graph(list));
+    CHECK(found.front() == 0);
+    const bool equal = std::vector<stemma::id>(list.count, 0) == found;
+    CHECK(equal);
+}
+
+TEST_CASE("find_strong_components: nothing has none") {
+    CHECK(stemma::find_strong_components(test::as_vector_graph({})).empty());
+}
+
+} // namespace test::core_detail_strong_components

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/acyclic_partition.hpp>
+
+#include "../catch.hpp"
+#include "../random_dags.hpp"
+#include "../random_numbers.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace test::cut_acyclic_partition {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+struct scene {
+    test::random_dag dag;
+    std::vector<id> part;
+
+    explicit scene(test::random_numbers& random)
+        : dag(random, 1 + random(20), random(50))
+        , part(test::random_parts(random, dag.order.size(), 5)) {
+        if (random.one_in(3)) {
+            part[random(part.size())] = no_id;
+        }
+    }
+
+    [[nodiscard]] stemma::acyclic_partition make_acyclic() const {
+        return stemma::make_acyclic(dag.graph, std::span<const id>(part), 5,
+                                    std::span<const id>(dag.order));
+    }
+
+    /// Pieces are those of one part each, and nobody reads from a later one.
+    void check(const stemma::acyclic_partition& made) const {
+        std::set<id> used;
+        for (id v = 0; v < part.size(); ++v) {
+            const auto p = made.piece_of[v];
+            REQUIRE((p == no_id) == (part[v] == no_id));
+            if (p != no_id) {
+                REQUIRE(p < made.pieces.size());
+                CHECK(made.pieces[p].part == part[v]);
+                used.insert(p);
+            }
+        }
+        CHECK(used.size() == made.pieces.size());
+        for (auto [from, to] : dag.edges.edges) {
+            if (part[from] != no_id && part[to] != no_id) {
+                CHECK(made.piece_of[from] <= made.piece_of[to]);
+            }
+        }
+    }
+};
+
+template <class Function>
+void for_random_scenes(Function f) {
+    test::random_numbers random(11);
+    for (int round = 0; round < 2000; ++round) {
+        f(scene(random));
+    }
+}
+
+} // namespace
+
+TEST_CASE("make_acyclic: pieces can be run one after the other", "[algorithm][partition]") {
+    for_random_scenes([](const scene& s) { s.check(s.make_acyclic()); });
+}
+
+TEST_CASE("make_acyclic: parts on no circle stay whole", "[algorithm][partition]") {
+    for_random_scenes([](const scene& s) {
+        test::edge_list between{5, {}};
+        for (auto [from, to] : s.dag.edges.edges) {
+            if (s.part[from] != s.part[to] && s.part[from] != no_id && s.part[to] != no_id) {
+                between.edges.emplace_back(s.part[from], s.part[to]);
+            }
+        }
+        const auto reaches = test::reachability(between);
+        const auto made = s.make_acyclic();
+        for (id p = 0; p < 5; ++p) {
+            const auto pieces = std::count_if(made.pieces.begin(), made.pieces.end(),
+                                              [&](const auto& piece) { return piece.part == p; });
+            const bool exists = std::find(s.part.begin(), s.part.end(), p) != s.part.end();
+            if (!reaches[p][p]) {
+                CHECK(pieces == (exists ? 1 : 0));
+            } else {
+                CHECK(pieces >= 1);
+            }
+        }
+    });
+}
+
+TEST_CASE("join_levels: keeps what make_acyclic promises, with fewer pieces",
+          "[algorithm][partition]") {
+    std::size_t joined = 0;
+    for_random_scenes([&](const scene& s) {
+        auto made = s.make_acyclic();
+        const auto before = made.pieces.size();
+        stemma::join_levels(s.dag.graph, made);
+        s.check(made);
+        CHECK(made.pieces.size() <= before);
+        joined += before - made.pieces.size();
+    });
+    CHECK(joined > 0);
+}
+
+TEST_CASE("divide_evenly: exactly so many stretches, none heavier than the mean and one element",
+          "[algorithm][partition]") {
+    test::random_numbers random(12);
+    for (int round = 0; round < 3000; ++round) {
+        std::vector<std::uint64_t> costs(1 + random(30));
+        for (auto& cost : costs) {
+            cost = random.one_in(3) ? 0 : random(random.one_in(5) ? 1000 : 10);
+        }
+        const auto parts = 1 + random(costs.size());
+        const auto begins = stemma::divide_evenly(std::span<const std::uint64_t>(costs), parts,
+                                                  [&](std::size_t i) { return costs[i] % 3; });
+        REQUIRE(begins.size() == parts);
+        REQUIRE(begins.front() == 0);
+        const auto total = std::accumulate(costs.begin(), costs.end(), std::uint64_t{0});
+        const auto heaviest = *std::max_element(costs.begin(), costs.end());
+        for (std::size_t p = 0; p < parts; ++p) {
+            const auto end = p + 1 < parts ? begins[p + 1] : costs.size();
+            REQUIRE(begins[p] < end);
+            const auto cost =
+                std::accumulate(costs.begin() + static_cast<std::ptrdiff_t>(begins[p]),
+                                costs.begin() + static_cast<std::ptrdiff_t>(end), std::uint64_t{0});
+            CHECK(cost * parts <= total + heaviest * parts);
+        }
+    }
+}
+
+TEST_CASE("divide_evenly: among places that are as good, the first with the least penalty",
+          "[algorithm][partition]") {
+    const std::vector<std::uint64_t> costs{4, 0, 0, 0, 4};
+    const auto divided = [&](std::size_t best) {
+        return stemma::divide_evenly(std::span<const std::uint64_t>(costs), 2,
+                                     [&](std::size_t i) { return i == best ? 0 : 1; })[1];
+    };
+    for (std::size_t best = 1; best <= 4; ++best) {
+        CHECK(divided(best) == best);
+    }
+}
+
+} // namespace test::cut_acyclic_partition

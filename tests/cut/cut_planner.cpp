@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/cut_planner.hpp>
+
+#include "../catch.hpp"
+#include "../find_in_model.hpp"
+#include "../random_numbers.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace test::cut_cut_planner {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+/// A model and what is asked of its planner, with names instead of numbers.
+struct scene {
+    std::string bytes;
+    stemma::wire_model model;
+
+    explicit scene(const test::message& made) : bytes(made.bytes()), model(bytes) {}
+
+    [[nodiscard]] std::vector<stemma::cut_plan> plan(const test::names& wanted,
+                                                     stemma::standard_cut policy = {},
+                                                     const std::vector<id>& calls = {}) const {
+        std::vector<id> nodes;
+        for (const auto& name : wanted) {
+            nodes.push_back(test::node_called(model, name));
+        }
+        std::sort(nodes.begin(), nodes.end());
+        return stemma::cut_planner<>(model, policy).plan(nodes, calls);
+    }
+
+    [[nodiscard]] test::names nodes(const std::vector<id>& found) const {
+        test::names names;
+        for (auto node : found) {
+            names.emplace_back(model.name(node));
+        }
+        return names;
+    }
+
+    [[nodiscard]] test::names values(const std::vector<id>& found) const {
+        test::names names;
+        for (auto value : found) {
+            names.emplace_back(model.value_name(value));
+        }
+        return names;
+    }
+};
+
+test::message chain() {
+    return test::model(test::graph({test::node("Constant", {}, {"k"}, "constant"),
+                                    test::node("Transpose", {"w"}, {"wt"}, "turned"),
+                                    test::node("MatMul", {"x", "wt"}, {"a"}, "product"),
+                                    test::node("Add", {"a", "k"}, {"b"}, "sum"),
+                                    test::node("Relu", {"b"}, {"y"}, "relu")},
+                                   {"x"}, {"y"}, {"w", "unused"}));
+}
+
+} // namespace
+
+TEST_CASE("cut_planner: what is constant stays constant, and is copied", "[onnx][cut_planner]") {
+    const scene s(chain());
+    const auto plans = s.plan({"product", "sum"});
+    REQUIRE(plans.size() == 1);
+    const auto& plan = plans.front();
+    CHECK(plan.refusal == stemma::cut_refusal::none);
+    CHECK(s.nodes(plan.nodes) == test::names{"constant", "turned", "product", "sum"});
+    CHECK(s.nodes(plan.clones) == test::names{"constant", "turned"});
+    CHECK(s.values(plan.inputs) == test::names{"x"});
+    CHECK(s.values(plan.outputs) == test::names{"b"});
+    CHECK(s.values(plan.initializers) == test::names{"w"});
+    CHECK_FALSE(plan.random);
+}
+
+TEST_CASE("cut_planner: only constants are copied when nothing else is pulled in",
+          "[onnx][cut_planner]") {
+    const scene s(chain());
+    const auto plans = s.plan({"product", "sum"}, {stemma::dependence::constant});
+    REQUIRE(plans.size() == 1);
+    CHECK(s.nodes(plans[0].nodes) == test::names{"constant", "product", "sum"});
+    CHECK(s.values(plans[0].inputs) == test::names{"x", "wt"});
+    CHECK(plans[0].initializers.empty());
+}
+
+TEST_CASE("cut_planner: a constant is an output of constants alone", "[onnx][cut_planner]") {
+    const scene s(chain());
+    const auto mixed = s.plan({"constant", "turned", "product"});
+    REQUIRE(mixed.size() == 1);
+    CHECK(s.values(mixed[0].outputs) == test::names{"a"});
+
+    stemma::cut_planner<> planner(s.model, {});
+    const std::vector<id> constants{test::node_called(s.model, "constant"),
+                                    test::node_called(s.model, "turned")};
+    for (int again = 0; again < 2; ++again) {
+        const auto plans = planner.plan(constants);
+        REQUIRE(plans.size() == 1);
+        CHECK(plans[0].refusal == stemma::cut_refusal::none);
+        CHECK(s.nodes(plans[0].nodes) == test::names{"constant", "turned"});
+        CHECK(s.values(plans[0].outputs) == test::names{"k", "wt"});
+        CHECK(plans[0].inputs.empty());
+        CHECK(s.values(plans[0].initializers) == test::names{"w"});
+    }
+}
+
+TEST_CASE("cut_planner: a way out and back is refused with the way, or absorbed, or divides",
+          "[onnx][cut_planner]") {
+    const scene s(test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "first"),
+                                           test::node("Tanh", {"a"}, {"b"}, "outside"),
+                                           test::node("Add", {"a", "b"}, {"y"}, "last")},
+                                          {"x"}, {"y"})));
+    const auto refused = s.plan({"first", "last"});
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].refusal == stemma::cut_refusal::non_convex);
+    CHECK(s.nodes(refused[0].witness) == test::names{"first", "outside", "last"});
+
+    const auto absorbed =
+        s.plan({"first", "last"}, {stemma::dependence::weight, stemma::gap_rule::absorb});
+    REQUIRE(absorbed.size() == 1);
+    CHECK(absorbed[0].refusal == stemma::cut_refusal::none);
+    CHECK(s.nodes(absorbed[0].nodes) == test::names{"first", "outside", "last"});
+
+    const auto runs =
+        s.plan({"first", "last"}, {stemma::dependence::weight, stemma::gap_rule::runs});
+    REQUIRE(runs.size() == 2);
+    CHECK(s.nodes(runs[0].nodes) == test::names{"first"});
+    CHECK(s.values(runs[0].outputs) == test::names{"a"});
+    CHECK(s.nodes(runs[1].nodes) == test::names{"last"});
+    CHECK(s.values(runs[1].inputs) == test::names{"a", "b"});
+}
+
+TEST_CASE("cut_planner: calls are kept apart where nothing else divides them",
+          "[onnx][cut_planner]") {
+    const scene s(test::model(test::graph(
+        {test::node("Relu", {"x"}, {"a"}, "first"), test::node("Relu", {"a"}, {"y"}, "second")},
+        {"x"}, {"y"})));
+    const stemma::standard_cut runs{stemma::dependence::weight, stemma::gap_rule::runs};
+    CHECK(s.plan({"first", "second"}, runs).size() == 1);
+    CHECK(s.plan({"first", "second"}, runs, {0, 1}).size() == 2);
+    // An unknown call is that of a neighbour.
+    CHECK(s.plan({"first", "second"}, runs, {1, no_id}).size() == 1);
+}
+
+TEST_CASE("cut_planner: what bodies capture is an input, and bodies come with their owner",
+          "[onnx][cut_planner]") {
+    const auto body =
+        test::graph({test::node("Add", {"x", "a"}, {"inner"}, "inside")}, {}, {"inner"});
+    const scene s(
+        test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "before"),
+                                 test::owner_node("If", {"c"}, {"y"},
+                                                  {test::graph_attribute("then_branch", body),
+                                                   test::graph_attribute("else_branch", body)},
+                                                  "choice")},
+                                {"x", "c"}, {"y"})));
+    const auto owner = s.plan({"choice"});
+    REQUIRE(owner.size() == 1);
+    CHECK(s.values(owner[0].inputs) == test::names{"c", "x", "a"});
+    CHECK(s.nodes(owner[0].nodes) == test::names{"choice"});
+
+    const auto inside = s.plan({"inside"});
+    REQUIRE(inside.size() == 1);
+    CHECK(inside[0].graph != 0);
+    CHECK(s.values(inside[0].inputs) == test::names{"x", "a"});
+}
+
+TEST_CASE("cut_planner: takes along the functions that are called, and those they call",
+          "[onnx][cut_planner]") {
+    auto made = test::model(
+        test::graph({test::node("Outer", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}));
+    made.inner(8, test::opset("local", 1));
+    made.inner(25,
+               test::function("local", "Inner", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
+    made.inner(25, test::function("local", "Outer", {"a"}, {"b"},
+                                  {test::node("Inner", {"a"}, {"b"}, "", "local")}));
+    made.inner(25,
+               test::function("local", "Other", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
+    const scene s(made);
+    const auto plans = s.plan({"call"});
+    REQUIRE(plans.size() == 1);
+    REQUIRE(plans[0].functions.size() == 2);
+    for (auto f : plans[0].functions) {
+        CHECK(s.model.text(s.model.functions()[f].name) != "Other");
+    }
+}
+
+TEST_CASE("cut_planner: the body of a function is no part where the call is, or where nobody calls",
+          "[onnx][cut_planner]") {
+    const auto relu = [](const char* name) { return test::node("Relu", {"a"}, {"b"}, name); };
+    auto made = test::model(
+        test::graph({test::node("Outer", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}));
+    made.inner(8, test::opset("local", 1));
+    made.inner(25, test::function("local", "Inner", {"a"}, {"b"}, {relu("inner")}));
+    made.inner(25, test::function("local", "Outer", {"a"}, {"b"},
+                                  {test::node("Inner", {"a"}, {"b"}, "outer", "local")}));
+    made.inner(25, test::function("local", "Other", {"a"}, {"b"}, {relu("other")}));
+    const scene s(made);
+    for (const auto& wanted :
+         {test::names{"call", "inner"}, {"call", "other"}, {"call", "inner", "outer", "other"}}) {
+        const auto plans = s.plan(wanted);
+        REQUIRE(plans.size() == 1);
+        CHECK(plans[0].graph == 0);
+    }
+    CHECK(s.plan({"inner"}).at(0).graph != 0);
+    CHECK(s.plan({"other"}).at(0).graph != 0);
+}
+
+TEST_CASE("cut_planner: says when nodes had to be sorted, and when results are random",
+          "[onnx][cut_planner]") {
+    const scene s(test::model(test::graph({test::node("Relu", {"a"}, {"y"}, "reader"),
+                                           test::node("RandomNormalLike", {"x"}, {"a"}, "random")},
+                                          {"x"}, {"y"})));
+    const auto plans = s.plan({"reader", "random"});
+    REQUIRE(plans.size() == 1);
+    CHECK(plans[0].sorted);
+    CHECK(plans[0].random);
+    CHECK(s.nodes(plans[0].nodes) == test::names{"random", "reader"});
+}
+
+TEST_CASE("cut_planner: on random graphs every part reads what it needs and nothing else",
+          "[onnx][cut_planner]") {
+    test::random_numbers random(3);
+    for (int round = 0; round < 500; ++round) {
+        const auto count = 2 + random(10);
+        std::vector<test::message> nodes;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto source = [&] {
+                return i == 0 || random.one_in(4) ? std::string(random.one_in(2) ? "x" : "w")
+                                                  : "v" + std::to_string(random(i));
+            };
+            nodes.push_back(test::node("Add", {source(), source()}, {"v" + std::to_string(i)},
+                                       "n" + std::to_string(i)));
+        }
+        const scene s(
+            test::model(test::graph(nodes, {"x"}, {"v" + std::to_string(count - 1)}, {"w"})));
+        test::names wanted;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (random.one_in(2)) {
+                wanted.push_back("n" + std::to_string(i));
+            }
+        }
+        if (wanted.empty()) {
+            continue;
+        }
+        for (const auto& plan :
+             s.plan(wanted, {stemma::dependence::weight, stemma::gap_rule::runs})) {
+            std::set<id> known(plan.inputs.begin(), plan.inputs.end());
+            CHECK(known.size() == plan.inputs.size());
+            known.insert(plan.initializers.begin(), plan.initializers.end());
+            std::set<id> read;
+            for (auto node : plan.nodes) {
+                for (auto value : s.model.inputs(node)) {
+                    CHECK(known.count(value) == 1); // each node stands behind what it reads
+                    read.insert(value);
+                }
+                known.insert(s.model.first_output(node));
+            }
+            for (auto value : plan.inputs) {
+                CHECK(read.count(value) == 1);
+                CHECK((s.model.producer(value) != no_id || s.model.value_name(value) == "x"));
+            }
+            for (auto value : plan.outputs) {
+                const auto producer = s.model.producer(value);
+                CHECK(std::find(plan.nodes.begin(), plan.nodes.end(), producer) !=
+                      plan.nodes.end());
+                CHECK_FALSE(std::binary_search(plan.clones.begin(), plan.clones.end(), producer));
+            }
+        }
+    }
+}
+
+} // namespace test::cut_cut_planner

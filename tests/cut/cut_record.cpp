@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/cut_record.hpp>
+
+#include "../catch.hpp"
+
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/tagging/name_modules.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::cut_cut_record {
+
+using stemma::cut_record;
+
+TEST_CASE("write_cut_records: what is where, and why what is missing is", "[onnx][cut_record]") {
+    stemma::module_tree_builder builder;
+    builder.at_path("encoder");
+    const auto tree = builder.build();
+    const auto tags = stemma::name_modules(tree);
+    cut_record written{1, 0, "some/folder/a.onnx", {"x"}, {"y", "z"}};
+    cut_record refused{0, 1, "", {}, {"y"}, stemma::cut_refusal::non_convex, "a way", false};
+    CHECK_FALSE(written.is_refused());
+    CHECK(refused.is_refused());
+    stemma::string_sink sink;
+    const std::vector<cut_record> records{written, refused};
+    stemma::write_cut_records(records, "model.onnx", tree, tags, sink);
+    const auto read = nlohmann::json::parse(sink.text);
+    CHECK(read.at("schema") == "stemma.cuts/1");
+    CHECK(read.at("source") == "model.onnx");
+    REQUIRE(read.at("cuts").size() == 2);
+    const auto& first = read["cuts"][0];
+    CHECK(first.at("module") == "encoder");
+    CHECK(first.at("file") == "a.onnx");
+    CHECK(first.at("inputs") == nlohmann::json{"x"});
+    CHECK(first.at("outputs") == nlohmann::json{"y", "z"});
+    CHECK(first.at("status") == "written");
+    CHECK(first.at("reason").is_null());
+    CHECK_FALSE(first.contains("text"));
+    CHECK(first.at("exact") == true);
+    const auto& second = read["cuts"][1];
+    CHECK(second.at("module") == "");
+    CHECK_FALSE(second.contains("file"));
+    CHECK(second.at("part") == 1);
+    CHECK(second.at("status") == "refused");
+    CHECK(second.at("reason") == "non_convex");
+    CHECK(second.at("text") == "a way");
+    CHECK(second.at("exact") == false);
+}
+
+} // namespace test::cut_cut_record

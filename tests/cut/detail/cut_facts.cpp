@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/cut_facts.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::cut_detail_cut_facts {
+
+namespace {
+
+stemma::cut_facts facts_of(const stemma::wire_model& model) {
+    const stemma::graph_contents contents(model);
+    return {model, contents, 0, [&](stemma::id node) { return model.op_type(node) == "Constant"; }};
+}
+
+} // namespace
+
+TEST_CASE("cut_facts: keeps the order of the file where that does", "[onnx][cut_facts]") {
+    const auto sorted = test::model(test::graph({test::node("Constant", {}, {"k"}),
+                                                 test::node("Relu", {"x"}, {"a"}),
+                                                 test::node("Add", {"a", "k"}, {"y"})}))
+                            .bytes();
+    const stemma::wire_model model(sorted);
+    const auto facts = facts_of(model);
+    CHECK(facts.sorted_already());
+    CHECK(facts.order() == std::vector<stemma::id>{0, 1, 2});
+    CHECK(facts.set.apart == std::vector<bool>{true, false, false});
+}
+
+TEST_CASE("cut_facts: sorts what is not sorted, and leaves circles out", "[onnx][cut_facts]") {
+    const auto bytes =
+        test::model(
+            test::graph({test::node("Add", {"a", "a"}, {"y"}), test::node("Relu", {"x"}, {"a"}),
+                         test::node("Neg", {"q"}, {"p"}), test::node("Neg", {"p"}, {"q"})}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    auto facts = facts_of(model);
+    CHECK_FALSE(facts.sorted_already());
+    CHECK(facts.order().size() == 2);
+    CHECK(facts.rank()[1] < facts.rank()[0]);
+    CHECK(facts.rank()[2] == stemma::no_id);
+    CHECK(facts.set.apart[2]);
+    const std::vector<stemma::id> members{0};
+    facts.put_inside(members, true);
+    CHECK(facts.set.is_inside(0));
+    CHECK(facts.stretch(members).vertices().size() == 1);
+    facts.put_inside(members, false);
+    CHECK_FALSE(facts.set.is_inside(0));
+}
+
+} // namespace test::cut_detail_cut_facts

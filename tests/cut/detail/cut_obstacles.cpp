@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/cut_obstacles.hpp>
+
+#include "../../catch.hpp"
+#include "../../find_in_model.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/cut/cut_planner.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::cut_detail_cut_obstacles {
+
+using stemma::id;
+
+TEST_CASE("find_untyped: a value at the boundary of which no type is known",
+          "[onnx][cut_obstacles]") {
+    auto graph = test::graph(
+        {test::node("Relu", {"x"}, {"a"}, "first"), test::node("Tanh", {"a"}, {"y"}, "second")},
+        {"x"}, {"y"});
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    stemma::cut_planner<> planner(model);
+    const std::vector<id> wanted{test::node_called(model, "first")};
+    const auto plans = planner.plan(wanted);
+    REQUIRE(plans.size() == 1);
+    stemma::value_types types(model);
+    const auto found = stemma::find_untyped(plans[0], types);
+    REQUIRE(found);
+    CHECK(model.value_name(*found) == "a");
+    const auto x = plans[0].inputs.at(0);
+    REQUIRE(types.type_of(x));
+    types.add(*found, std::string(*types.type_of(x)));
+    CHECK_FALSE(stemma::find_untyped(plans[0], types));
+}
+
+TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_obstacles]") {
+    auto unbound = test::node("LeakyRelu", {"p"}, {"q"}, "unbound");
+    unbound.inner(5, test::message().text(1, "alpha").text(21, "slope").number(20, 1));
+    const auto function = test::function("local", "Own", {"p"}, {"q"}, {unbound});
+    const auto bytes =
+        test::model(test::graph({test::node("Own", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}))
+            .inner(25, function)
+            .bytes();
+    const stemma::wire_model model(bytes);
+    stemma::cut_planner<> planner(model);
+    const auto node = test::node_called(model, "unbound");
+    const std::vector<id> wanted{node};
+    const auto plans = planner.plan(wanted);
+    REQUIRE(plans.size() == 1);
+    CHECK(stemma::find_unbound(plans[0], model, planner.contents()) == node);
+}
+
+TEST_CASE("find_redefined: a value that several nodes define, read, made, or inside",
+          "[onnx][cut_obstacles]") {
+    const auto function = test::function("local", "Own", {"p"}, {"q"},
+                                         {test::node("Relu", {"p"}, {"t"}, "t1"),
+                                          test::node("Tanh", {"p"}, {"t"}, "t2"),
+                                          test::node("Neg", {"t"}, {"q"}, "t3")});
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "first"),
+                                                test::node("Tanh", {"x"}, {"v"}, "second"),
+                                                test::node("Neg", {"v"}, {"a"}, "reader"),
+                                                test::node("Abs", {"a"}, {"b"}, "other"),
+                                                test::node("Own", {"b"}, {"y"}, "call", "local")},
+                                               {"x"}, {"y"}))
+                           .inner(25, function)
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    stemma::cut_planner<> planner(model);
+    const auto redefined = [&](std::string_view node) {
+        const std::vector<id> wanted{test::node_called(model, node)};
+        const auto plans = planner.plan(wanted);
+        REQUIRE(plans.size() == 1);
+        const auto found = stemma::find_redefined(plans[0], model, planner.contents());
+        return found ? std::string(model.value_name(*found)) : std::string();
+    };
+    CHECK(redefined("first") == "v");
+    CHECK(redefined("second") == "v");
+    CHECK(redefined("reader") == "v");
+    CHECK(redefined("other").empty());
+    CHECK(redefined("call") == "t");
+}
+
+} // namespace test::cut_detail_cut_obstacles

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/edited_nodes.hpp>
+
+#include "../../catch.hpp"
+#include "../../edited_split.hpp"
+
+#include <stemma/error.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::cut_detail_edited_nodes {
+
+namespace {
+
+std::vector<std::string> names_in_order(const test::edited_split& split) {
+    const auto folder = split.open();
+    const stemma::edited_tensors tensors(*folder);
+    const stemma::edited_nodes nodes(*folder, tensors);
+    std::vector<std::string> found;
+    for (const auto& at : nodes.in_order()) {
+        found.emplace_back(folder->parts()[at.part].model->name(at.node));
+    }
+    return found;
+}
+
+bool is_refused(const test::edited_split& split, std::string_view reason) {
+    try {
+        static_cast<void>(names_in_order(split));
+    } catch (const stemma::error& e) {
+        return std::string_view(e.what()).find(reason) != std::string_view::npos;
+    }
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("edited_nodes: without changes, the nodes as they were", "[onnx][edited_nodes]") {
+    CHECK(names_in_order(test::edited_split()) ==
+          std::vector<std::string>{"k", "n1", "n2", "n3", "n4", "n5"});
+}
+
+TEST_CASE("edited_nodes: nodes of a changed part stand behind what they read",
+          "[onnx][edited_nodes]") {
+    test::edited_split split;
+    // What the part makes last is read by what stands in it already.
+    split.add_to_graph(0, test::message().inner(1, test::node("Neg", {"x"}, {"n"}, "new")));
+    split.replace(0, "\x0a\x01x\x0a\x01w", "\x0a\x01n\x0a\x01w");
+    const auto found = names_in_order(split);
+    const auto at = [&](const std::string& name) {
+        return std::find(found.begin(), found.end(), name) - found.begin();
+    };
+    REQUIRE(found.size() == 7);
+    CHECK(at("new") < at("n1"));
+    CHECK(at("n1") < at("n2"));
+    CHECK(at("n2") < at("n3"));
+}
+
+TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx][edited_nodes]") {
+    CHECK(is_refused(test::edited_split().add_to_graph(
+                         1, test::message().inner(1, test::node("Neg", {"gone"}, {"n"}))),
+                     "reads 'gone', which no part makes"));
+    CHECK(is_refused(test::edited_split().add_to_graph(
+                         1, test::message().inner(1, test::node("Neg", {"d"}, {"a"}))),
+                     "makes 'a'"));
+    CHECK(is_refused(test::edited_split().add_to_graph(
+                         0, test::message().inner(1, test::node("Neg", {"o"}, {"o"}))),
+                     "in a circle"));
+    // Whoever takes away what another part reads.
+    CHECK(is_refused(test::edited_split().replace(0,
+                                                  "\x12\x01"
+                                                  "a",
+                                                  "\x12\x01"
+                                                  "z"),
+                     "reads 'a', which no part makes"));
+    CHECK(is_refused(test::edited_split().replace(1, "\x12\x01y", "\x12\x01z"),
+                     "no part makes the model's output 'y'"));
+    CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),
+                     "changes the constant 'k', which it shares with other parts"));
+}
+
+} // namespace test::cut_detail_edited_nodes

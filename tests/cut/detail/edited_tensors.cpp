@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/edited_tensors.hpp>
+
+#include "../../catch.hpp"
+#include "../../edited_split.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace test::cut_detail_edited_tensors {
+
+namespace {
+
+std::string text_of(const stemma::byte_rope& rope, const stemma::split_folder& folder) {
+    std::string text;
+    rope.for_each(
+        [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {
+            text.append(stemma::split_files::at(folder, file).bytes().substr(begin, size));
+        },
+        [&](std::string_view more) { text.append(more); });
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("edited_tensors: what nobody changed is as it was", "[onnx][edited_tensors]") {
+    const test::edited_split split;
+    const auto folder = split.open();
+    const stemma::edited_tensors tensors(*folder);
+    REQUIRE(tensors.contains("w"));
+    CHECK_FALSE(tensors.contains("x"));
+    CHECK(tensors.added().empty());
+    CHECK(text_of(tensors.bytes("w"), *folder) == test::tensor("w", {}, "wwww").bytes());
+    CHECK(tensors.header("w").data_type == 1);
+}
+
+TEST_CASE("edited_tensors: a weight that all its readers change is changed",
+          "[onnx][edited_tensors]") {
+    test::edited_split split;
+    split.replace(0, "wwww", "WWWW").replace(1, "wwww", "WWWW");
+    const auto folder = split.open();
+    const stemma::edited_tensors tensors(*folder);
+    CHECK(text_of(tensors.bytes("w"), *folder) == test::tensor("w", {}, "WWWW").bytes());
+}
+
+TEST_CASE("edited_tensors: a weight that others share cannot be changed by one",
+          "[onnx][edited_tensors]") {
+    for (int p : {0, 1}) {
+        const auto folder = test::edited_split().replace(p, "wwww", "WWWW").open();
+        CHECK_THROWS_AS(stemma::edited_tensors(*folder), stemma::error);
+    }
+    const auto folder =
+        test::edited_split().replace(0, "wwww", "WWWW").replace(1, "wwww", "VVVV").open();
+    CHECK_THROWS_AS(stemma::edited_tensors(*folder), stemma::error);
+}
+
+TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") {
+    const auto more = test::message().inner(5, test::tensor("new", {1}, "1234"));
+    test::edited_split split;
+    split.add_to_graph(0, more).add_to_graph(1, more);
+    const auto folder = split.open();
+    const stemma::edited_tensors tensors(*folder);
+    CHECK(tensors.added() == std::vector<std::string>{"new"});
+    CHECK(text_of(tensors.bytes("new"), *folder) == test::tensor("new", {1}, "1234").bytes());
+
+    split.add_to_graph(1, test::message().inner(5, test::tensor("other", {1}, "1234")));
+    split.add_to_graph(0, test::message().inner(5, test::tensor("other", {1}, "5678")));
+    const auto contradicting = split.open();
+    CHECK_THROWS_AS(stemma::edited_tensors(*contradicting), stemma::error);
+}
+
+} // namespace test::cut_detail_edited_tensors

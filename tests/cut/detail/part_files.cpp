@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/part_files.hpp>
+
+#include "../../catch.hpp"
+#include "../../scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/tagging/name_modules.hpp>
+
+#include <set>
+#include <string>
+
+namespace test::cut_detail_part_files {
+
+using stemma::detail::as_file_name;
+
+TEST_CASE("as_file_name: plain letters, at most 180, none hidden, none climbing") {
+    CHECK(as_file_name("/BertModel/BertLayer.0") == "BertModel-BertLayer.0");
+    CHECK(as_file_name("a b") == "a%20b");
+    CHECK(as_file_name("") == "_");
+    CHECK(as_file_name("../x") == "_..-x");
+    const auto one = as_file_name(std::string(500, 'a'));
+    const auto other = as_file_name(std::string(501, 'a'));
+    CHECK(one.size() == 180);
+    CHECK(one != other);
+}
+
+TEST_CASE("file_namer: names differ, also where case does not count") {
+    stemma::module_tree_builder builder;
+    builder.at_path("block");
+    builder.at_path("Block");
+    const auto tree = builder.build();
+    const auto tags = stemma::name_modules(tree);
+    stemma::detail::file_namer namer(tree, tags);
+    std::set<std::string> names;
+    for (stemma::id m = 0; m < tree.size(); ++m) {
+        for (std::size_t part = 0; part < 2; ++part) {
+            auto name = namer.name(m, part, 2);
+            CHECK(name.ends_with(".onnx"));
+            for (auto& c : name) {
+                c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            }
+            CHECK(names.insert(name).second);
+        }
+    }
+}
+
+TEST_CASE("check_replaceable: a file that exists needs force") {
+    const test::scratch_folder folder;
+    const auto file = folder.make("a", "text");
+    CHECK_NOTHROW(stemma::detail::check_replaceable(file, true));
+    CHECK_NOTHROW(stemma::detail::check_replaceable(folder.file("b"), false));
+    try {
+        stemma::detail::check_replaceable(file, false);
+        FAIL("nothing was thrown");
+    } catch (const stemma::error& e) {
+        CHECK(e.code() == stemma::error_code::exists);
+    }
+    CHECK_THROWS_AS(stemma::detail::make_folder(file), stemma::error);
+}
+
+} // namespace test::cut_detail_part_files

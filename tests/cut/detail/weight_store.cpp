@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/weight_store.hpp>
+
+#include "../../catch.hpp"
+#include "../../scratch_folder.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace test::cut_detail_weight_store {
+
+namespace {
+
+/// A model file with a large and a small tensor inside and one whose data are elsewhere.
+struct scene {
+    test::scratch_folder folder;
+    std::string large = std::string(2000, 'L');
+    stemma::mapped_file file;
+    stemma::wire_model model;
+
+    explicit scene(const std::string& location = "data.bin", const std::string& length = "5000")
+        : file(write(folder, large, location, length)), model(file.bytes(), file.path()) {}
+
+    static std::string write(const test::scratch_folder& folder, const std::string& large,
+                             const std::string& location, const std::string& length) {
+        static_cast<void>(folder.make("data.bin", std::string(100, '-') + std::string(5000, 'E')));
+        auto graph = test::graph({test::node("Sum", {"large", "small", "far"}, {"y"})}, {}, {"y"});
+        graph.inner(5, test::tensor("large", {500}, large));
+        graph.inner(5, test::tensor("small", {1}, "1234"));
+        graph.inner(5, test::message()
+                           .number(1, 1250)
+                           .number(2, 1)
+                           .text(8, "far")
+                           .inner(13, test::entry("location", location))
+                           .inner(13, test::entry("offset", "100"))
+                           .inner(13, test::entry("length", length))
+                           .number(14, 1));
+        return folder.make("model.onnx", test::model(graph).bytes());
+    }
+
+    [[nodiscard]] stemma::tensor_header header(stemma::id tensor) const {
+        return stemma::read_tensor_header(model, model.tensors()[tensor]);
+    }
+};
+
+} // namespace
+
+TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store]") {
+    const scene s;
+    stemma::weight_store store(s.model, s.file, "store.bin");
+    CHECK(store.empty());
+    for (int twice = 0; twice < 2; ++twice) {
+        CHECK(stemma::stored_tensor(s.model, 0, store));
+        CHECK_FALSE(stemma::stored_tensor(s.model, 1, store)); // too small to be worth it
+        CHECK(stemma::stored_tensor(s.model, 2, store));
+    }
+    REQUIRE(store.find(0));
+    REQUIRE(store.find(2));
+    CHECK_FALSE(store.find(1));
+    CHECK(store.find(0)->length == 2000);
+    CHECK(store.find(2)->offset % 64 == 0);
+    CHECK(store.find(2)->offset >= 2000);
+    store.write(s.folder.file("store.bin"), false);
+    const stemma::mapped_file written(s.folder.file("store.bin"));
+    CHECK(written.bytes().substr(store.find(0)->offset, 2000) == s.large);
+    CHECK(written.bytes().substr(store.find(2)->offset, 5000) == std::string(5000, 'E'));
+    CHECK(written.bytes().size() == store.find(2)->offset + 5000);
+}
+
+TEST_CASE("stored_tensor: says where the data are now, and keeps the rest",
+          "[onnx][weight_store]") {
+    const scene s;
+    stemma::weight_store store(s.model, s.file, "store.bin");
+    const auto rope = stemma::stored_tensor(s.model, 0, store);
+    REQUIRE(rope);
+    std::string text;
+    rope->for_each([&](stemma::id, std::uint64_t begin,
+                       std::uint64_t size) { text.append(s.file.bytes().substr(begin, size)); },
+                   [&](std::string_view more) { text.append(more); });
+    CHECK(text == test::message()
+                      .number(1, 500)
+                      .number(2, 1)
+                      .text(8, "large")
+                      .inner(13, test::entry("location", "store.bin"))
+                      .inner(13, test::entry("offset", "0"))
+                      .inner(13, test::entry("length", "2000"))
+                      .number(14, 1)
+                      .bytes());
+}
+
+TEST_CASE("weight_store: data elsewhere stay there unless it takes them", "[onnx][weight_store]") {
+    const scene s;
+    stemma::weight_store store(s.model, s.file, "store.bin", false);
+    CHECK_FALSE(stemma::stored_tensor(s.model, 2, store));
+    CHECK(store.empty());
+}
+
+TEST_CASE("weight_store: refuses data outside of the folder, and data that are not there",
+          "[onnx][weight_store]") {
+    for (const auto& [location, length] :
+         {std::pair("../data.bin", "5000"), std::pair("/etc/passwd", "10"),
+          std::pair("data.bin", "5001"), std::pair("data.bin", "18446744073709551615"),
+          std::pair("missing.bin", "10")}) {
+        const scene s(location, length);
+        stemma::weight_store store(s.model, s.file, "store.bin");
+        CHECK_THROWS_AS(store.add_external(2, s.header(2)), stemma::error);
+    }
+}
+
+TEST_CASE("weight_store: data without a length go to the end of their file",
+          "[onnx][weight_store]") {
+    const scene s("data.bin", "0");
+    stemma::weight_store store(s.model, s.file, "store.bin");
+    CHECK(store.add_external(2, s.header(2)).length == 5000);
+}
+
+} // namespace test::cut_detail_weight_store

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/model_cutter.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::cut_model_cutter {
+
+namespace {
+
+using stemma::id;
+
+std::vector<id> all_modules(const stemma::attributed_model& opened) {
+    std::vector<id> modules(opened.modules().size());
+    std::iota(modules.begin(), modules.end(), id{0});
+    return modules;
+}
+
+/// Names values without telling them apart.
+struct careless_cut : stemma::standard_cut {
+    std::string name{};
+
+    [[nodiscard]] std::string boundary_name(std::string_view) const { return name; }
+};
+
+} // namespace
+
+TEST_CASE("model_cutter: in memory, to a file and to a folder the parts are the same",
+          "[onnx][model_cutter]") {
+    for (const auto* name :
+         {"unet_tiny/model.onnx", "control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
+        INFO(name);
+        stemma::attributed_model opened(test::fixture(name), {});
+        stemma::cut_options options{.many = true, .sync = false};
+        stemma::model_cutter cutter(opened.model(), options);
+        const test::scratch_folder folder;
+        const auto one = folder.file("one.onnx");
+        std::size_t written = 0;
+        for (auto m : all_modules(opened)) {
+            std::vector<stemma::cut_record> records;
+            try {
+                records = cutter.write(opened, {.module = m}, one);
+            } catch (const stemma::error& e) {
+                CHECK(e.code() == stemma::error_code::not_found); // no nodes
+                CHECK_THROWS_AS(cutter.cut(opened, {.module = m}), stemma::error);
+                continue;
+            }
+            if (std::any_of(records.begin(), records.end(),
+                            [](const auto& r) { return r.is_refused(); })) {
+                CHECK_THROWS_AS(cutter.cut_all(opened, {.module = m}), stemma::error);
+                continue;
+            }
+            const auto parts = cutter.cut_all(opened, {.module = m});
+            REQUIRE(parts.size() == records.size());
+            for (std::size_t p = 0; p < parts.size(); ++p) {
+                CHECK(parts[p].bytes() == test::read_bytes(records[p].file));
+                CHECK(std::vector<std::string>(parts[p].inputs().begin(),
+                                               parts[p].inputs().end()) == records[p].inputs);
+                CHECK(parts[p].is_exact() == records[p].exact);
+                ++written;
+            }
+            if (parts.size() > 1) {
+                CHECK_THROWS_AS(cutter.cut(opened, {.module = m}), stemma::error);
+            }
+        }
+        CHECK(written > 5);
+        const auto records = cutter.write_all(opened, all_modules(opened), folder.file("parts"));
+        std::size_t in_folder = 0;
+        for (const auto& record : records) {
+            in_folder += record.is_refused() ? 0U : 1U;
+            CHECK(record.is_refused() != std::filesystem::exists(record.file));
+        }
+        CHECK(in_folder == written);
+        CHECK(std::filesystem::exists(folder.file("parts/index.json")));
+    }
+}
+
+TEST_CASE("model_cutter: nodes are a part as well", "[onnx][model_cutter]") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::model_cutter cutter(opened.model(), {.sync = false});
+    const auto part = cutter.cut(opened, {.nodes = {0}});
+    CHECK(part.size() == 1);
+    const test::scratch_folder folder;
+    const auto records = cutter.write(opened, {.nodes = {0}}, folder.file("one.onnx"));
+    REQUIRE(records.size() == 1);
+    CHECK(part.bytes() == test::read_bytes(records[0].file));
+    CHECK_THROWS_AS(cutter.cut(opened, {}), stemma::error);
+}
+
+TEST_CASE("model_cutter: what exists in a folder is replaced by force only",
+          "[onnx][model_cutter]") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const test::scratch_folder folder;
+    const auto modules = all_modules(opened);
+    stemma::cut_options options{.many = true, .sync = false};
+    stemma::model_cutter careful(opened.model(), options);
+    careful.write_all(opened, modules, folder.path());
+    try {
+        careful.write_all(opened, modules, folder.path());
+        FAIL("nothing was thrown");
+    } catch (const stemma::error& e) {
+        CHECK(e.code() == stemma::error_code::exists);
+    }
+    options.force = true;
+    stemma::model_cutter forceful(opened.model(), options);
+    CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
+}
+
+TEST_CASE("model_cutter: a refusal says why", "[onnx][model_cutter]") {
+    stemma::attributed_model opened(test::fixture("shared_twice/model.onnx"), {});
+    stemma::model_cutter cutter(opened.model());
+    std::size_t refused = 0;
+    for (auto m : all_modules(opened)) {
+        try {
+            static_cast<void>(cutter.cut(opened, {.module = m}));
+        } catch (const stemma::error& e) {
+            if (e.code() == stemma::error_code::refused) {
+                ++refused;
+                CHECK(std::string(e.what()).find(opened.modules().path(m)) != std::string::npos);
+            }
+        }
+    }
+    CHECK(refused > 0);
+}
+
+TEST_CASE("model_cutter: a policy that gives no name, or one twice, is refused",
+          "[onnx][model_cutter]") {
+    stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
+    const auto inner = std::string(opened.model().value_name(opened.model().first_output(40)));
+    for (const auto& name : {std::string(), std::string("same"), inner}) {
+        stemma::model_cutter cutter(opened.model(), {.policy = careless_cut{{}, name}});
+        try {
+            static_cast<void>(cutter.cut(opened, {.module = 0}));
+            FAIL("nothing was thrown");
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::refused);
+            CHECK(std::string(e.what()).find("cut policy") != std::string::npos);
+        }
+    }
+}
+
+} // namespace test::cut_model_cutter

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/partition_graph.hpp>
+
+#include "../catch.hpp"
+
+#include <boost/graph/adjacency_list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace test::cut_partition_graph {
+
+namespace {
+
+using stemma::id;
+using stemma::partition_plan;
+
+using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+
+/// A chain whose even vertices go to one part, so that parts read from each other in circles.
+struct scene {
+    graph chain{6};
+    std::vector<std::size_t> order{0, 1, 2, 3, 4, 5};
+    std::vector<std::uint64_t> costs = std::vector<std::uint64_t>(6, 1);
+
+    scene() {
+        for (std::size_t v = 1; v < 6; ++v) {
+            add_edge(v - 1, v, chain);
+        }
+    }
+
+    [[nodiscard]] stemma::partition_problem<graph> problem() const { return {chain, order, costs}; }
+};
+
+} // namespace
+
+TEST_CASE("partition_graph: pieces run one after the other, on any Boost graph",
+          "[algorithm][partition_graph]") {
+    const scene s;
+    const auto pieces = stemma::partition_graph(
+        s.problem(), stemma::parts_by_rule{2, [](std::size_t v) { return v % 2; }});
+    CHECK(pieces.pieces.size() == 6);
+    for (std::size_t v = 1; v < 6; ++v) {
+        CHECK(pieces.piece_of[v - 1] < pieces.piece_of[v]);
+    }
+    CHECK(stemma::partition_graph(s.problem(), stemma::balanced_parts{3}).piece_of ==
+          std::vector<id>{0, 0, 1, 1, 2, 2});
+    CHECK(stemma::partition_graph(s.problem(), stemma::parts_by_level{4}).pieces.size() == 2);
+    CHECK(stemma::partition_graph(s.problem(), stemma::balanced_parts{9}).pieces.empty());
+}
+
+TEST_CASE("find_partition_fault: what no algorithm could use", "[algorithm][partition_graph]") {
+    const auto fault = [](const partition_plan& plan) {
+        return stemma::find_partition_fault(plan, 2, 3);
+    };
+    CHECK(fault({1, {0, 0}, {}, {}}).empty());
+    CHECK(fault({2, {0, 1}, {2, 0}, {}}).empty());
+    CHECK_FALSE(fault({0, {0, 0}, {}, {}}).empty());
+    CHECK_FALSE(fault({1, {0}, {}, {}}).empty());
+    CHECK_FALSE(fault({1, {0, 1}, {}, {}}).empty());
+    CHECK_FALSE(fault({1, {0, stemma::no_id}, {}, {}}).empty());
+    CHECK_FALSE(fault({1, {0, 0}, {1, 1}, {}}).empty());
+    CHECK_FALSE(fault({1, {0, 0}, {3}, {}}).empty());
+}
+
+} // namespace test::cut_partition_graph

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/split_to_folder.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/cut/join_folder.hpp>
+#include <stemma/error.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace test::cut_split_to_folder {
+
+namespace {
+
+/// Answers nonsense.
+struct nowhere {
+    using policy_category = stemma::partition_category;
+
+    stemma::partition_plan plan;
+
+    template <class Graph>
+    [[nodiscard]] stemma::partition_plan
+    partition(const stemma::partition_problem<Graph>& problem) const {
+        auto made = plan;
+        made.part_of.resize(made.part_of.empty() ? 0 : problem.order.size(),
+                            made.part_of.empty() ? 0 : made.part_of.front());
+        return made;
+    }
+};
+
+struct endless {
+    using policy_category = stemma::cost_category;
+    [[nodiscard]] std::uint64_t cost(const stemma::operator_load&) const {
+        return std::uint64_t{1} << 62U;
+    }
+};
+
+void refused(const stemma::attributed_model& opened, const stemma::split_options& options,
+             const std::string& word) {
+    const test::scratch_folder folder;
+    try {
+        stemma::split_to_folder(opened, folder.path(), options);
+        FAIL("nothing was thrown");
+    } catch (const stemma::error& e) {
+        CHECK(e.code() == stemma::error_code::refused);
+        CHECK(std::string(e.what()).find(word) != std::string::npos);
+    }
+    CHECK(folder.file_count() == 0);
+}
+
+} // namespace
+
+TEST_CASE("split_to_folder: any partition is joined to the same bytes", "[onnx][split_to_folder]") {
+    const stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
+    const stemma::any_partition<> policies[] = {
+        stemma::balanced_parts{3}, stemma::parts_by_depth{1}, stemma::parts_by_level{4},
+        stemma::parts_by_modules{{1}},
+        stemma::parts_by_rule{2, [](stemma::id v) { return v % 2; }}};
+    for (const auto& policy : policies) {
+        const test::scratch_folder folder;
+        stemma::split_options options{.partition = policy, .merge = true, .sync = false};
+        const auto manifest = stemma::split_to_folder(opened, folder.path(), options);
+        CHECK(manifest.parts.size() > 1);
+        const auto joined = stemma::join_folder(folder.path(), folder.file("whole.onnx"), false);
+        CHECK(joined.edited.empty());
+        CHECK(test::read_bytes(folder.file("whole.onnx")) ==
+              test::read_bytes(opened.file().path()));
+    }
+}
+
+TEST_CASE("split_to_folder: a policy that answers nonsense is an error",
+          "[onnx][split_to_folder]") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    refused(opened, {.partition = nowhere{{3, {}, {}, {}}}}, "not every vertex");
+    refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "part that is not there");
+    refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "part that is not there");
+    refused(opened, {.partition = nowhere{{3, {0}, {0}, {}}}}, "not every part has a module");
+    refused(opened, {.partition = nowhere{{1, {0}, {stemma::no_id}, {}}}},
+            "module that is not there");
+    refused(opened, {.partition = nowhere{{1, {0}, {}, "not today"}}}, "not today");
+    refused(opened, {.partition = stemma::balanced_parts{0}}, "into 0 parts");
+    refused(opened, {.cost = endless{}}, "2^63");
+}
+
+TEST_CASE("split_to_folder: what exists is replaced by force only", "[onnx][split_to_folder]") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const test::scratch_folder folder;
+    stemma::split_options options{.sync = false};
+    stemma::split_to_folder(opened, folder.path(), options);
+    CHECK_THROWS_AS(stemma::split_to_folder(opened, folder.path(), options), stemma::error);
+    options.force = true;
+    CHECK_NOTHROW(stemma::split_to_folder(opened, folder.path(), options));
+}
+
+} // namespace test::cut_split_to_folder

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/find_scope.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/evidence/detail/scoped_name.hpp>
+
+#include <string>
+
+namespace test::evidence_detail_find_scope {
+
+using stemma::detail::is_own_result;
+
+namespace {
+
+/// An operator alone, whose result has a name as well.
+class one_operator : public test::operator_scene {
+public:
+    one_operator(const std::string& name, const std::string& type, std::string result)
+        : result_(std::move(result)) {
+        add({}, name, type);
+    }
+
+    [[nodiscard]] std::string_view result_name(std::size_t) const { return result_; }
+
+    /// Its scope, and behind a bar that in which what was joined with it ended.
+    [[nodiscard]] std::string scopes() const {
+        const auto found = stemma::detail::find_scope(*this, 0);
+        const auto text = [](const auto& part) {
+            return part ? (part->exact ? "" : "~") + std::string(part->scope) : std::string("-");
+        };
+        return text(found.name) + (found.end ? "|" + text(found.end) : "");
+    }
+
+private:
+    std::string result_;
+};
+
+} // namespace
+
+TEST_CASE("is_own_result: what is called after its operator, or says nothing") {
+    CHECK(is_own_result("/fc/Add_output_0", "/fc/Add"));
+    CHECK(is_own_result("logits", "/fc/Add"));
+    CHECK(is_own_result("", "/fc/Add"));
+    CHECK_FALSE(is_own_result("/act/Relu_output_0", "/fc/Add"));
+    CHECK_FALSE(is_own_result("/fc/Add_1_output_0", "/fc/Add"));
+}
+
+TEST_CASE("find_scope: of the name, else of the result, else of what is left of either") {
+    CHECK(one_operator("/fc/Add", "Add", "/fc/Add_output_0").scopes() == "fc");
+    CHECK(one_operator("n7", "Add", "/fc/Add_output_0").scopes() == "fc");
+    CHECK(one_operator("n7", "Gemm", "/fc/Add_output_0").scopes() == "~fc");
+    CHECK(one_operator("fused /fc/Add", "FusedGemm", "y").scopes() == "~fc");
+    CHECK(one_operator("n7", "Add", "v7").scopes() == "-");
+}
+
+TEST_CASE("find_scope: a result of another scope tells what was joined behind") {
+    CHECK(one_operator("/conv/Conv", "FusedConv", "/act/Relu_output_0").scopes() == "~conv|~act");
+    CHECK(one_operator("/conv/Conv", "Conv", "/act/Relu_output_0").scopes() == "~conv|~act");
+    CHECK(one_operator("/conv/Conv", "Conv", "/conv/Relu_output_0").scopes() == "conv");
+}
+
+} // namespace test::evidence_detail_find_scope

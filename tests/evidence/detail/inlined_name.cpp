@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/inlined_name.hpp>
+
+#include "../../catch.hpp"
+#include "../../evidence_scene.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/evidence/scope_names.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_inlined_name {
+
+using stemma::scope_names;
+using texts = std::vector<std::string>;
+
+TEST_CASE("find_inlined_scope: what came out of calls of one function is told apart by results and "
+          "weights") {
+    test::evidence_scene scene(
+        test::model(
+            test::graph(
+                {test::node("MatMul", {"x", "layer.0.fc.weight"},
+                            {"_inlfunc_Layer_/fc/MatMul_output_0"}, "_inlfunc_Layer_/fc/MatMul"),
+                 test::node("Relu", {"_inlfunc_Layer_/fc/MatMul_output_0"},
+                            {"/layer.0/act/Relu_output_0"}, "_inlfunc_Layer_/act/Relu"),
+                 test::node("MatMul", {"/layer.0/act/Relu_output_0", "folded"},
+                            {"_inlfunc_Layer_token_1_/fc/MatMul_output_0"},
+                            "_inlfunc_Layer_token_1_/fc/MatMul"),
+                 test::node("Relu", {"_inlfunc_Layer_token_1_/fc/MatMul_output_0"},
+                            {"/layer.1/act/Relu_output_0"}, "_inlfunc_Layer_token_1_/act/Relu"),
+                 test::node("Neg", {"/layer.1/act/Relu_output_0"}, {"y"}, "plain")},
+                {"x"}, {"y"}, {"layer.0.fc.weight", "folded"}))
+            .bytes());
+    CHECK(scene.paths<scope_names>("_inlfunc_Layer_/fc/MatMul") == texts{"layer.0.fc"});
+    CHECK(scene.paths<scope_names>("_inlfunc_Layer_/act/Relu") == texts{"layer.0.act"});
+    CHECK(scene.paths<scope_names>("_inlfunc_Layer_token_1_/fc/MatMul") == texts{"layer.1.fc"});
+    CHECK(scene.paths<scope_names>("_inlfunc_Layer_token_1_/act/Relu") == texts{"layer.1.act"});
+    CHECK_FALSE(stemma::find_inlined_scope(scene.ops(), scene.node("plain")));
+}
+
+TEST_CASE("find_inlined_scope: where nothing tells calls apart nothing is said") {
+    test::evidence_scene scene(
+        test::model(
+            test::graph({test::node("Relu", {"x"}, {"a"}, "_inlfunc_Act_/act/Relu"),
+                         test::node("Relu", {"a"}, {"y"}, "_inlfunc_Act_token_2_/act/Relu")},
+                        {"x"}, {"y"}))
+            .bytes());
+    const auto found =
+        stemma::find_inlined_scope(scene.ops(), scene.node("_inlfunc_Act_/act/Relu"));
+    REQUIRE(found);
+    CHECK_FALSE(*found);
+    CHECK(scene.modules().size() == 1);
+}
+
+} // namespace test::evidence_detail_inlined_name

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/merged_parameters.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_merged_parameters {
+
+using stemma::id;
+using names = std::set<std::string>;
+
+namespace {
+
+/// Operators of which each reads one parameter; some parameters are one number over and over.
+struct scene : test::operator_scene {
+    void add_reader(const std::string& name, const std::string& parameter) {
+        const auto last = name.substr(name.rfind('/') + 1);
+        read_parameter(add({}, name, last.substr(0, last.find('_'))), parameter);
+    }
+
+    void keep_uniform(std::vector<bool>& marked) const {
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = marked[p] && uniform.contains(std::string(parameter_name(p)));
+        }
+    }
+
+    void keep_matrices(std::vector<bool>& marked) const {
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = marked[p] && parameter_name(p).ends_with(".weight");
+        }
+    }
+
+    [[nodiscard]] names merged(const stemma::module_tree& modules) const {
+        const auto found =
+            stemma::find_merged_parameters(*this, stemma::collect_scopes(*this), modules);
+        names result;
+        for (id p = 0; p < found.size(); ++p) {
+            if (found[p]) {
+                result.emplace(parameter_name(p));
+            }
+        }
+        return result;
+    }
+
+    names uniform;
+};
+
+} // namespace
+
+TEST_CASE("find_merged_parameters: what was never trained and is read in several places") {
+    scene ops;
+    ops.uniform = {"embed.norm.weight", "head.norm.weight"};
+    ops.add_reader("/embed/norm/LayerNormalization", "embed.norm.weight");
+    ops.add_reader("/layer/norm/LayerNormalization", "embed.norm.weight");
+    ops.add_reader("/head/norm/LayerNormalization", "head.norm.weight");
+    ops.add_reader("/embed/words/Gather", "embed.words.weight");
+    ops.add_reader("/head/MatMul", "embed.words.weight");
+    const auto tree = test::tree_of({"embed.norm", "embed.words", "head.norm"});
+    CHECK(ops.merged(tree) == names{"embed.norm.weight"});
+}
+
+TEST_CASE("find_merged_parameters: a module that runs twice reads all it has twice") {
+    scene ops;
+    ops.uniform = {"block.norm.weight"};
+    for (const std::string call : {"/block", "/block_1"}) {
+        ops.add_reader(call + "/norm/LayerNormalization", "block.norm.weight");
+        ops.add_reader(call + "/fc/MatMul", "block.fc.weight");
+    }
+    CHECK(ops.merged(test::tree_of({"block.norm", "block.fc"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: copies of a layer, of which one is left") {
+    scene ops;
+    for (const std::string layer : {"/net/layers.0", "/net/layers.1"}) {
+        ops.add_reader(layer + "/fc1/Add", "net.layers.0.fc1.bias");
+        ops.add_reader(layer + "/fc2/Add", "net.layers.0.fc2.bias");
+    }
+    CHECK(ops.merged(test::tree_of({"net.layers.0.fc1", "net.layers.0.fc2"})) ==
+          names{"net.layers.0.fc1.bias", "net.layers.0.fc2.bias"});
+}
+
+TEST_CASE("find_merged_parameters: one module in several wrappers is shared") {
+    scene ops;
+    ops.add_reader("/wrap.0/inner/MatMul", "wrap.0.inner.weight");
+    ops.add_reader("/wrap.1/inner/MatMul", "wrap.0.inner.weight");
+    CHECK(ops.merged(test::tree_of({"wrap.0.inner"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: a layer that runs under another name alone is shared") {
+    scene ops;
+    for (const std::string layer : {"/layers.2", "/layers.1"}) {
+        ops.add_reader(layer + "/fc1/Add", "layers.0.fc1.bias");
+        ops.add_reader(layer + "/fc2/Add", "layers.0.fc2.bias");
+    }
+    CHECK(ops.merged(test::tree_of({"layers.0.fc1", "layers.0.fc2"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: a module that is known reads what its counterpart is called") {
+    scene ops;
+    ops.add_reader("/stack/stack.0/fc/Add", "stack.0.fc.bias");
+    ops.add_reader("/stack/stack.1/fc/Add", "stack.0.fc.bias");
+    CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})) == names{"stack.0.fc.bias"});
+    CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.other"})).empty());
+    ops.add_reader("/Mul", "stack.1.fc.bias"); // then names contradict each other
+    CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: a vector that is read more often than its owner's weight") {
+    scene ops;
+    ops.add_reader("MatMul_0", "fc1.weight");
+    ops.add_reader("MatMul_1", "fc2.weight");
+    for (int i = 0; i < 3; ++i) {
+        ops.add_reader("Add_" + std::to_string(i), "fc1.bias");
+    }
+    const auto tree = test::tree_of({"fc1", "fc2"});
+    CHECK(ops.merged(tree) == names{"fc1.bias"});
+    ops.add_reader("MatMul_2", "fc2.weight"); // tied: the matrix alone
+    ops.add_reader("Add_3", "fc2.bias");
+    CHECK(ops.merged(tree) == names{"fc1.bias"});
+}
+
+TEST_CASE("find_merged_parameters: a module that runs twice reads all that it has twice") {
+    scene ops;
+    for (int i = 0; i < 2; ++i) {
+        ops.add_reader("MatMul_" + std::to_string(i), "fc.weight");
+        ops.add_reader("Add_" + std::to_string(i), "fc.bias");
+    }
+    CHECK(ops.merged(test::tree_of({"fc"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: a vector of several roles, but not a table that is also one") {
+    scene ops;
+    ops.add_reader("/a/fc/Gemm", "a.norm.bias");
+    ops.add_reader("/a/norm/LayerNormalization", "a.norm.bias");
+    ops.add_reader("/words/Gather", "words.weight");
+    ops.add_reader("/head/Gemm", "words.weight");
+    ops.add_reader("/scale/Mul", "scale.gamma");
+    ops.add_reader("/scale/Add", "scale.gamma");
+    CHECK(ops.merged(test::tree_of({"a.norm", "words", "scale"})) == names{"a.norm.bias"});
+}
+
+} // namespace test::evidence_detail_merged_parameters

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/nearest_owners.hpp>
+
+#include "../../catch.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+
+namespace test::evidence_detail_nearest_owners {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::detail::nearest_owners;
+
+namespace {
+
+id position_of(const nearest_owners& owners, id module) {
+    for (const auto& e : owners) {
+        if (e.module == module) {
+            return e.position;
+        }
+    }
+    return no_id;
+}
+
+} // namespace
+
+TEST_CASE("nearest_owners: one entry for each module, the nearest") {
+    nearest_owners before;
+    before.add({3, 7}, std::greater<>());
+    before.add({5, 7}, std::greater<>());
+    before.add({4, 7}, std::greater<>());
+    before.add({1, no_id}, std::greater<>());
+    CHECK(std::distance(before.begin(), before.end()) == 2);
+    CHECK(position_of(before, 7) == 5);
+    CHECK(before.holds(no_id));
+    CHECK_FALSE(before.holds(8));
+}
+
+TEST_CASE("nearest_owners: of more modules than there is room for the nearest stay") {
+    nearest_owners behind;
+    for (id module = 0; module < 2 * nearest_owners::capacity; ++module) {
+        behind.add({100 - module, module}, std::less<>());
+    }
+    CHECK(static_cast<std::size_t>(std::distance(behind.begin(), behind.end())) ==
+          nearest_owners::capacity);
+    CHECK(behind.holds(2 * nearest_owners::capacity - 1));
+    CHECK_FALSE(behind.holds(0));
+    nearest_owners others;
+    others.add({1, 50}, std::less<>());
+    others.add(behind, std::less<>());
+    CHECK(others.holds(50));
+    CHECK(others.holds(2 * nearest_owners::capacity - 1));
+}
+
+} // namespace test::evidence_detail_nearest_owners

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/parameter_blocks.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace test::evidence_detail_parameter_blocks {
+
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+/// The owners that are completed, where no operator is steady and these have lost a weight's name.
+std::vector<id> complete(const test::operator_scene& ops, std::vector<id> owner,
+                         const std::vector<std::size_t>& lost = {}) {
+    const std::vector<bool> bare(owner.size(), true);
+    const std::vector<bool> steady(owner.size(), false);
+    const std::vector<bool> products(owner.size(), false);
+    std::vector<bool> reads_lost(owner.size(), false);
+    for (auto v : lost) {
+        reads_lost[v] = true;
+    }
+    stemma::detail::parameter_blocks<test::operator_scene>(ops, bare, steady, products, reads_lost)
+        .complete(owner);
+    return owner;
+}
+
+} // namespace
+
+TEST_CASE("parameter_blocks: a product with a lost weight goes with the bias behind it") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto product = ops.add({x}, "product", "MatMul");
+    ops.add({product}, "bias", "Add");
+    CHECK(complete(ops, {no_id, no_id, 3}, {product}) == std::vector<id>{no_id, 3, 3});
+    CHECK(complete(ops, {no_id, no_id, 3}) == std::vector<id>{no_id, no_id, 3});
+}
+
+TEST_CASE("parameter_blocks: a normalization is all that hangs on one value before its scale") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto mean = ops.add({x}, "mean", "ReduceMean");
+    const auto centred = ops.add({x, mean}, "centred", "Sub");
+    ops.add({centred}, "scale", "Mul");
+    CHECK(complete(ops, {no_id, no_id, no_id, 5}) == std::vector<id>{no_id, 5, 5, 5});
+}
+
+TEST_CASE("parameter_blocks: what flattens for a Gemm and undoes it is of the Gemm's module") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto flat = ops.add({x}, "flat", "Reshape");
+    const auto product = ops.add({flat}, "product", "Gemm");
+    const auto full = ops.add({product}, "full", "Reshape");
+    ops.add({full}, "next", "Relu");
+    CHECK(complete(ops, {no_id, no_id, 2, no_id, no_id}) == std::vector<id>{no_id, 2, 2, 2, no_id});
+}
+
+TEST_CASE("parameter_blocks: a Reshape that others read too is none of the Gemm's") {
+    test::operator_scene ops;
+    const auto flat = ops.add({}, "flat", "Reshape");
+    const auto product = ops.add({flat}, "product", "Gemm");
+    const auto full = ops.add({product}, "full", "Reshape");
+    ops.add({flat, full}, "both", "Add");
+    CHECK(complete(ops, {no_id, 2, no_id, no_id}) == std::vector<id>{no_id, 2, no_id, no_id});
+}
+
+} // namespace test::evidence_detail_parameter_blocks

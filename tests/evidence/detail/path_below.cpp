@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/path_below.hpp>
+
+#include "../../catch.hpp"
+
+#include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+namespace test::evidence_detail_path_below {
+
+using stemma::scope_style;
+using stemma::detail::path_below;
+
+TEST_CASE("path_below: a Sequential repeats itself in its children") {
+    stemma::module_tree_builder builder;
+    const auto layer = builder.at_path("layer1");
+    const auto second = builder.at_path("blocks.2");
+    CHECK(path_below(builder, layer, scope_style::called, "layer1.0") == "0");
+    CHECK(path_below(builder, second, scope_style::called, "blocks.2.1") == "1");
+    CHECK(path_below(builder, layer, scope_style::called, "layer1") == "layer1");
+    CHECK(path_below(builder, layer, scope_style::called, "layer10.0") == "layer10.0");
+    CHECK(path_below(builder, 0, scope_style::called, "layer1.0") == "layer1.0");
+    CHECK(path_below(builder, layer, scope_style::relative, "layer1.0") == "layer1.0");
+}
+
+} // namespace test::evidence_detail_path_below

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/region_facts.hpp>
+
+#include "../../catch.hpp"
+#include "../../evidence_scene.hpp"
+#include "../../model_with_metadata.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <string>
+
+namespace test::evidence_detail_region_facts {
+
+using stemma::no_id;
+
+TEST_CASE("region_facts: owners of parameters, weights that lost their names, owners of bodies") {
+    const auto bare = [](const char* type, const test::names& in, const char* out) {
+        return test::node(type, in, {out}, out);
+    };
+    const auto then = test::graph({bare("MatMul", {"x", "gate.yes.weight"}, "t")}, {}, {"t"});
+    const auto other = test::graph({bare("MatMul", {"x", "gate.no.weight"}, "e")}, {}, {"e"});
+    auto graph =
+        test::graph({bare("MatMul", {"x", "lost"}, "m"), bare("Add", {"m", "fc.bias"}, "a"),
+                     bare("If", {"c"}, "i")
+                         .inner(5, test::graph_attribute("then_branch", then))
+                         .inner(5, test::graph_attribute("else_branch", other))},
+                    {"x", "c"}, {"a", "i"}, {"fc.bias"});
+    for (const char* name : {"lost", "gate.yes.weight", "gate.no.weight"}) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    test::evidence_scene scene(test::model(graph).bytes());
+    const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
+        scene.context());
+    const auto m = scene.node("m");
+    const auto a = scene.node("a");
+    const auto i = scene.node("i");
+    CHECK(facts.lost[m]);
+    CHECK(facts.products[m]);
+    CHECK(facts.owner[m] == no_id);
+    CHECK(scene.modules().path(facts.owner[a]) == "fc");
+    CHECK_FALSE(facts.products[a]);
+    CHECK(scene.modules().path(facts.owner[i]) == "gate");
+    CHECK(facts.reads[i] == no_id);
+    CHECK(facts.bare[i]);
+}
+
+} // namespace test::evidence_detail_region_facts

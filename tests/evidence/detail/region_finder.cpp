@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/region_finder.hpp>
+
+#include "../../catch.hpp"
+#include "../../evidence_scene.hpp"
+#include "../../model_with_metadata.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_region_finder {
+
+using stemma::no_id;
+using texts = std::vector<std::string>;
+
+namespace {
+
+/// What is found for every operator: a path, `/` for the root, "" for nothing.
+texts regions(test::evidence_scene& scene) {
+    using finder =
+        stemma::detail::region_finder<test::evidence_scene::operators, stemma::module_tree>;
+    texts paths;
+    for (auto module : finder(scene.context()).run()) {
+        const auto path = module == no_id ? "" : scene.modules().path(module);
+        paths.push_back(module == 0 ? "/" : path);
+    }
+    return paths;
+}
+
+/// An operator whose metadata name its module; none without one.
+test::message op(const char* type, const test::names& inputs, const char* name,
+                 const char* module = nullptr) {
+    const auto bare = test::node(type, inputs, {name}, name);
+    return module == nullptr
+               ? bare
+               : test::described(bare, test::dynamo({"", "m", module, "op"},
+                                                    {"app.Net", "app.M", "app.Part", "aten.op"}));
+}
+
+} // namespace
+
+TEST_CASE("region_finder: what lies between operators of one module belongs to it") {
+    test::evidence_scene scene(
+        test::model(test::graph({op("Erf", {"x"}, "a", "m.act"), op("Add", {"a"}, "b"),
+                                 op("Mul", {"b"}, "c", "m.act")},
+                                {"x"}, {"c"}),
+                    10)
+            .bytes());
+    CHECK(regions(scene) == texts{"", "m.act", ""});
+}
+
+TEST_CASE("region_finder: what lies between two named modules belongs to what holds both") {
+    test::evidence_scene scene(
+        test::model(test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
+                                 op("Gemm", {"b"}, "c", "m.fc2")},
+                                {"x"}, {"c"}),
+                    10)
+            .bytes());
+    CHECK(regions(scene) == texts{"", "m", ""});
+}
+
+TEST_CASE("region_finder: a shape serves an operator that is named, and the caller of one that "
+          "reads weights") {
+    auto graph =
+        test::graph({op("Shape", {"x"}, "shape"), op("Reshape", {"x", "shape"}, "r", "m.head"),
+                     op("Size", {"x"}, "size"), op("Gather", {"table", "size"}, "e", "m.emb"),
+                     op("Add", {"r", "e"}, "y", "m.head")},
+                    {"x"}, {"y"});
+    graph.inner(5, test::tensor("table", {4, 4}));
+    test::evidence_scene scene(test::model(graph, 10).bytes());
+    CHECK(regions(scene) == texts{"m.head", "", "m", "", ""});
+}
+
+} // namespace test::evidence_detail_region_finder

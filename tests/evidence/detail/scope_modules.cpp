@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/scope_modules.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::evidence_detail_scope_modules {
+
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+/// Operators over a tree that is known, and their scopes bound to it.
+struct scene {
+    explicit scene(stemma::module_tree modules) : tree(std::move(modules)) {}
+
+    id add(const std::string& name, const std::vector<id>& inputs = {},
+           const std::string& parameter = "") {
+        const auto last = name.substr(name.rfind('/') + 1);
+        const auto v = ops.add(inputs, name, last.substr(0, last.find('_')));
+        if (!parameter.empty()) {
+            ops.read_parameter(v, parameter);
+        }
+        return v;
+    }
+
+    void bind() {
+        table = stemma::collect_scopes(ops);
+        bound = stemma::bind_scopes(ops, table, tree, stemma::find_parameter_owners(ops, tree));
+    }
+
+    [[nodiscard]] const stemma::scope_module& of(id v) const {
+        return bound.of(v, table.scope_of[v]);
+    }
+    [[nodiscard]] std::string path(id v) const {
+        return of(v).module == no_id ? "?" : tree.path(of(v).module);
+    }
+
+    stemma::module_tree tree;
+    test::operator_scene ops;
+    stemma::scope_table table;
+    stemma::scope_modules bound;
+};
+
+/// The tree that operators themselves tell.
+struct grown_scene {
+    void grow() {
+        const auto known = builder.build();
+        table = stemma::collect_scopes(ops);
+        bound = stemma::grow_scopes(ops, table, known, stemma::find_parameter_owners(ops, known),
+                                    builder);
+        tree = builder.build();
+    }
+
+    [[nodiscard]] std::string path(id v) const {
+        return tree.path(builder.rank_of(bound.of(v, table.scope_of[v]).module));
+    }
+
+    [[nodiscard]] float sureness(id v) const { return bound.of(v, table.scope_of[v]).confidence; }
+
+    stemma::module_tree_builder builder;
+    test::operator_scene ops;
+    stemma::scope_table table;
+    stemma::scope_modules bound;
+    stemma::module_tree tree;
+};
+
+} // namespace
+
+TEST_CASE("bind_scopes: binds the scope of every operator, and the root's") {
+    scene s(test::tree_of({"enc.fc", "dec"}));
+    const auto a = s.add("/enc/fc/Add");
+    const auto b = s.add("/dec/Add");
+    const auto root = s.add("/Add");
+    const auto unknown = s.add("/gone/Add");
+    s.bind();
+    CHECK(s.path(a) == "enc.fc");
+    CHECK(s.path(b) == "dec");
+    CHECK(s.path(root).empty());
+    CHECK(s.path(unknown) == "?");
+}
+
+TEST_CASE("bind_scopes: numbers the scopes of a module by their first operators") {
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("fc"), 2);
+    scene s(builder.build());
+    const auto first = s.add("/fc/Add");
+    const auto second = s.add("/fc_1/Add");
+    const auto again = s.add("/fc/Add_1");
+    s.bind();
+    CHECK(s.of(first).call == 0);
+    CHECK(s.of(second).call == 1);
+    CHECK(s.of(again).call == 0);
+}
+
+TEST_CASE("bind_scopes: a model that is part of what was captured, or wrapped, is found") {
+    scene part(test::tree_of({"bert.enc.fc", "bert.enc.norm", "other"}));
+    const auto v = part.add("/enc/fc/MatMul", {}, "enc.fc.weight");
+    part.bind();
+    CHECK(part.path(v) == "bert.enc.fc");
+    scene wrapped(test::tree_of({"enc.fc"}));
+    const auto w = wrapped.add("/module/enc/fc/MatMul", {}, "module.enc.fc.weight");
+    wrapped.bind();
+    CHECK(wrapped.path(w) == "enc.fc");
+}
+
+TEST_CASE("bind_scopes: operators of two modules under one scope are told apart by parameters") {
+    // Both branches print as `fc`, so that operators of b.fc stand in the scope of a.fc.
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("a"), 0);
+    builder.set_calls(builder.at_path("a.fc"), 1);
+    builder.set_calls(builder.at_path("b"), 0);
+    builder.set_calls(builder.at_path("b.fc"), 1);
+    scene s(builder.build());
+    const auto one = s.add("/fc/MatMul", {}, "a.fc.weight");
+    const auto one_behind = s.add("/fc/Add", {one});
+    const auto other = s.add("/fc/MatMul_1", {}, "b.fc.weight");
+    const auto behind = s.add("/fc/Add_1", {other});
+    const auto end = s.add("/fc/Relu", {behind});
+    s.bind();
+    CHECK(s.path(one) == "a.fc");
+    CHECK(s.path(one_behind) == "a.fc");
+    CHECK(s.path(other) == "b.fc");
+    CHECK(s.path(behind) == "b.fc");
+    CHECK(s.path(end) == "b.fc");
+    CHECK(s.of(other).call == 0);
+    CHECK(s.of(behind).call == 0);
+}
+
+TEST_CASE("grow_scopes: adds the modules that scopes speak of") {
+    grown_scene s;
+    const auto a = s.ops.add({}, "/enc/layer.0/fc/Add", "Add");
+    const auto b = s.ops.add({}, "/enc/layer.0/Mul", "Mul");
+    const auto root = s.ops.add({}, "/Mul", "Mul");
+    s.grow();
+    CHECK(s.path(a) == "enc.layer.0.fc");
+    CHECK(s.path(b) == "enc.layer.0");
+    CHECK(s.path(root).empty());
+    CHECK(s.tree.size() == 5);
+}
+
+TEST_CASE("grow_scopes: a Sequential that repeats itself does not grow twice") {
+    grown_scene s;
+    const auto v = s.ops.add({}, "/layer1/layer1.0/Add", "Add");
+    s.grow();
+    CHECK(s.path(v) == "layer1.0");
+    CHECK(s.tree.size() == 3);
+}
+
+TEST_CASE("grow_scopes: classes in scopes become those of the modules") {
+    grown_scene s;
+    const auto v = s.ops.add({}, "app.Net::/app.zoo.Block::layers.0/Add", "Add");
+    s.grow();
+    CHECK(s.path(v) == "layers.0");
+    CHECK(s.tree.class_name(test::module_at(s.tree, "layers.0")) == "Block");
+    CHECK(s.tree.qualified_class(test::module_at(s.tree, "layers.0")) == "app.zoo.Block");
+    CHECK(s.tree.class_name(0) == "Net");
+}
+
+TEST_CASE("grow_scopes: further calls are no modules, other names are") {
+    grown_scene s;
+    const auto first = s.ops.add({}, "/fc/Add", "Add");
+    const auto second = s.ops.add({}, "/fc_1/Add", "Add");
+    const auto other = s.ops.add({}, "/fc_2/Mul", "Mul");
+    s.grow();
+    CHECK(s.path(first) == "fc");
+    CHECK(s.path(second) == "fc");
+    CHECK(s.path(other) == "fc_2");
+    CHECK(s.tree.calls(test::module_at(s.tree, "fc")) == 2);
+}
+
+TEST_CASE("grow_scopes: modules between two scopes are known never to run") {
+    grown_scene s;
+    s.ops.add({}, "/layer.0/fc/Add", "Add");
+    s.grow();
+    CHECK(s.tree.calls(test::module_at(s.tree, "layer")) == 0);
+    CHECK(s.tree.calls(test::module_at(s.tree, "layer.0")) == 1);
+    CHECK(s.tree.calls(test::module_at(s.tree, "layer.0.fc")) == 1);
+}
+
+TEST_CASE("grow_scopes: members of a list show each other the levels that scopes leave out") {
+    grown_scene s;
+    s.builder.at_path("block.0.layer.0.att");
+    s.builder.at_path("block.1.layer.0.norm");
+    s.builder.at_path("block.2.norm");
+    const auto shown = s.ops.add({}, "/block.0/att/Add", "Add");
+    const auto hidden = s.ops.add({}, "/block.1/att/Mul", "Mul");
+    const auto inside = s.ops.add({}, "/block.1/att/q/Mul", "Mul");
+    const auto other = s.ops.add({}, "/block.2/att/Sub", "Sub");
+    s.grow();
+    CHECK(s.path(shown) == "block.0.layer.0.att");
+    CHECK(s.path(hidden) == "block.1.layer.0.att");
+    CHECK(s.path(inside) == "block.1.layer.0.att.q");
+    CHECK(s.path(other) == "block.2.att");
+    CHECK(s.sureness(hidden) < s.sureness(shown));
+    CHECK(s.sureness(inside) <= s.sureness(hidden));
+}
+
+TEST_CASE("grow_scopes: a number behind a name that others have is less sure to be part of it") {
+    grown_scene s;
+    s.ops.add({}, "/a/fc/Add", "Add");
+    const auto beside = s.ops.add({}, "/a/fc_1/Mul", "Mul");
+    const auto alone = s.ops.add({}, "/b/fc_1/Mul", "Mul");
+    s.grow();
+    CHECK(s.path(beside) == "a.fc_1");
+    CHECK(s.path(alone) == "b.fc_1");
+    CHECK(s.sureness(beside) < s.sureness(alone));
+}
+
+TEST_CASE("grow_scopes: a number behind that of a member is a further call of it") {
+    grown_scene s;
+    const auto first = s.ops.add({}, "/net/list/list.0/Add", "Add");
+    const auto again = s.ops.add({}, "/net/list/list.0_1/Mul", "Mul");
+    const auto later = s.ops.add({}, "/net/list/list.1_2/Mul", "Mul");
+    const auto built = s.ops.add({}, "net/list.1_2/Mul_node_1", "Mul");
+    s.grow();
+    CHECK(s.path(first) == "net.list.0");
+    CHECK(s.path(again) == "net.list.0");
+    CHECK(s.path(later) == "net.list.1");
+    CHECK(s.path(built) == "net.list.1_2");
+    CHECK(s.sureness(later) < s.sureness(first));
+}
+
+TEST_CASE("grow_scopes: where an optimizer was, a number is less sure to be part of a name") {
+    const auto sureness = [](const std::string& other) {
+        grown_scene s;
+        const auto v = s.ops.add({}, "/b/fc_1/Mul", "Mul");
+        s.ops.add({}, other, "FusedConv");
+        s.grow();
+        CHECK(s.path(v) == "b.fc_1");
+        return s.sureness(v);
+    };
+    CHECK(sureness("fused /a/conv/Conv") < sureness("/a/conv/FusedConv"));
+}
+
+TEST_CASE("grow_scopes: where scopes leave out levels, none is sure to be complete") {
+    const auto sureness = [](const std::string& parameter) {
+        grown_scene s;
+        const auto norm = s.ops.add({}, "/block.0/norm/Mul", "Mul");
+        s.ops.read_parameter(norm, parameter);
+        s.builder.at_path(parameter.substr(0, parameter.rfind('.')));
+        const auto v = s.ops.add({norm}, "/block.0/att/Softmax", "Softmax");
+        s.grow();
+        CHECK(s.path(v) == "block.0.att");
+        return s.sureness(v);
+    };
+    CHECK(sureness("block.0.layer.0.norm.weight") < sureness("block.0.norm.weight"));
+}
+
+TEST_CASE("grow_scopes: modules that are known are used") {
+    grown_scene s;
+    s.builder.at_path("enc.block.fc");
+    const auto v = s.ops.add({}, "/enc/block/fc/Add", "Add");
+    s.grow();
+    CHECK(s.path(v) == "enc.block.fc");
+    CHECK(s.tree.size() == 4);
+}
+
+} // namespace test::evidence_detail_scope_modules

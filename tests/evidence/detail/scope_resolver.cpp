@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/scope_resolver.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test::evidence_detail_scope_resolver {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::detail::split_count;
+
+namespace {
+
+/// Scopes of given names over a tree, bound one below the other.
+struct scene {
+    scene(stemma::module_tree modules, std::vector<std::string> operators)
+        : tree(std::move(modules)) {
+        for (auto& name : operators) {
+            const auto type = name.substr(name.rfind('/') + 1);
+            ops.add({}, std::move(name), type.substr(0, type.find('_')));
+        }
+        table = stemma::collect_scopes(ops);
+        witness.resize(table.scopes.size());
+    }
+
+    /// Lets an operator read a parameter of a module.
+    void reads(id v, std::string_view path) {
+        for (auto s = table.scope_of[v]; s != no_id; s = table.scopes[s].parent) {
+            witness[s].deep.add(test::module_at(tree, path));
+        }
+    }
+
+    /// Returns: the path of what the scope of an operator stands for, "?" for nothing.
+    [[nodiscard]] std::string path_of(id v) {
+        const auto found = resolve(table.scope_of[v]);
+        return found.module == no_id ? "?" : tree.path(found.module);
+    }
+
+    [[nodiscard]] stemma::scope_module resolve(id s) {
+        stemma::detail::scope_resolver<stemma::module_tree> resolver(table, tree, witness);
+        std::vector<id> around;
+        for (auto at = s; table.scopes[at].parent != no_id; at = table.scopes[at].parent) {
+            around.push_back(at);
+        }
+        stemma::scope_module found{0, no_id, no_id, 1};
+        for (auto at = around.rbegin(); at != around.rend(); ++at) {
+            found = found.module == no_id ? resolver.resolve_alone(*at)
+                                          : resolver.resolve(*at, found.module);
+        }
+        return found;
+    }
+
+    stemma::module_tree tree;
+    test::operator_scene ops;
+    stemma::scope_table table;
+    std::vector<stemma::detail::scope_witness> witness;
+};
+
+stemma::module_tree counted(const std::vector<std::pair<std::string, id>>& calls) {
+    stemma::module_tree_builder builder;
+    for (const auto& [path, count] : calls) {
+        builder.set_calls(builder.at_path(path), count);
+    }
+    return builder.build();
+}
+
+} // namespace
+
+TEST_CASE("split_count: a stem and a number behind a bar") {
+    REQUIRE(split_count("fc_12"));
+    CHECK(split_count("fc_12")->first == "fc");
+    CHECK(split_count("fc_12")->second == 12);
+    CHECK(split_count("conv_1_2")->first == "conv_1");
+    for (const auto* text : {"fc", "_1", "fc_", "fc_x", "fc_1x", "", "fc_12345678901"}) {
+        CHECK_FALSE(split_count(text));
+    }
+}
+
+TEST_CASE("scope_resolver: a segment is the child of its name") {
+    scene s(test::tree_of({"enc.fc", "dec.fc"}), {"/enc/fc/Add", "/dec/fc/Add", "/enc/gone/Add"});
+    CHECK(s.path_of(0) == "enc.fc");
+    CHECK(s.path_of(1) == "dec.fc");
+    CHECK(s.path_of(2) == "?");
+}
+
+TEST_CASE("scope_resolver: a segment leads past modules that never run") {
+    scene s(counted({{"layer", 0}, {"layer.0", 1}, {"layer.0.fc", 1}}), {"/layer.0/fc/Add"});
+    CHECK(s.path_of(0) == "layer.0.fc");
+    scene deep(counted({{"a", 0}, {"a.b", 0}, {"a.b.fc", 1}}), {"/fc/Add"});
+    CHECK(deep.path_of(0) == "a.b.fc");
+}
+
+TEST_CASE("scope_resolver: a module that was never counted has a scope that nothing else has") {
+    // as of layers whose capture took another way through them
+    scene s(counted({{"layer", 1}, {"layer.fc", 0}, {"layer.norm", 0}}),
+            {"/layer/fc/Add", "/layer/norm/Add"});
+    CHECK(s.path_of(0) == "layer.fc");
+    CHECK(s.path_of(1) == "layer.norm");
+    scene called(counted({{"a", 1}, {"a.b", 1}, {"a.b.fc", 0}, {"fc", 1}}), {"/a/b/fc/Add"});
+    CHECK(called.path_of(0) == "fc"); // one that ran comes first, wherever it is
+}
+
+TEST_CASE("scope_resolver: a called Sequential repeats itself in its children") {
+    scene s(counted({{"layer1", 1}, {"layer1.0", 1}, {"layer1.1", 1}}),
+            {"/layer1/layer1.0/Add", "/layer1/layer1.1/Add"});
+    CHECK(s.path_of(0) == "layer1.0");
+    CHECK(s.path_of(1) == "layer1.1");
+}
+
+TEST_CASE("scope_resolver: a number behind a name is a further call, or a name of its own") {
+    scene calls(counted({{"fc", 3}}), {"/fc/Add", "/fc_1/Add", "/fc_2/Add"});
+    CHECK(calls.path_of(1) == "fc");
+    CHECK(calls.path_of(2) == "fc");
+    scene names(counted({{"fc", 1}, {"fc_1", 1}}), {"/fc/Add", "/fc_1/Add"});
+    CHECK(names.path_of(0) == "fc");
+    CHECK(names.path_of(1) == "fc_1");
+}
+
+TEST_CASE("scope_resolver: without known numbers of calls, equal operators tell a further call") {
+    scene alike(test::tree_of({"fc"}), {"/fc/Add", "/fc_1/Add"});
+    CHECK(alike.path_of(1) == "fc");
+    scene other(test::tree_of({"fc"}), {"/fc/Add", "/fc_1/Mul"});
+    CHECK(other.path_of(1) == "?");
+}
+
+TEST_CASE("scope_resolver: what the parameters point at decides between two readings") {
+    const auto tree = counted({{"a", 0}, {"a.fc", 1}, {"b", 0}, {"b.fc", 1}});
+    scene s(tree, {"/fc/Add", "/fc_1/Add"});
+    s.reads(0, "b.fc");
+    CHECK(s.path_of(0) == "b.fc");
+    s.reads(1, "a.fc");
+    CHECK(s.path_of(1) == "a.fc");
+}
+
+TEST_CASE("scope_resolver: scopes that print alike are numbered through the modules in order") {
+    scene s(counted({{"a", 0}, {"a.fc", 2}, {"b", 0}, {"b.fc", 1}}),
+            {"/fc/Add", "/fc_1/Add", "/fc_2/Add"});
+    CHECK(s.path_of(0) == "a.fc");
+    CHECK(s.path_of(1) == "a.fc");
+    CHECK(s.path_of(2) == "b.fc");
+}
+
+TEST_CASE("scope_resolver: children of modules that print alike are numbered through as well") {
+    const std::vector<std::string> names{"/x/fc/Add", "/x/Mul", "/x/fc_1/Add", "/x_1/Mul"};
+    scene s(counted({{"a", 0}, {"a.x", 1}, {"a.x.fc", 1}, {"b", 0}, {"b.x", 1}, {"b.x.fc", 1}}),
+            names);
+    CHECK(s.path_of(0) == "a.x.fc");
+    CHECK(s.path_of(1) == "a.x");
+    CHECK(s.path_of(2) == "b.x.fc");
+    CHECK(s.path_of(3) == "b.x");
+    // Unless it is known that they ran more often, each ran once.
+    scene unknown(test::tree_of({"a.x.fc", "b.x.fc"}), names);
+    CHECK(unknown.path_of(2) == "b.x.fc");
+    CHECK(unknown.path_of(3) == "b.x");
+    scene twice(counted({{"a", 0}, {"a.x", 2}, {"a.x.fc", 2}, {"b", 0}, {"b.x", 1}}), names);
+    CHECK(twice.path_of(2) == "a.x.fc");
+    CHECK(twice.path_of(3) == "a.x");
+}
+
+TEST_CASE("scope_resolver: a module that somebody else owns") {
+    scene s(counted({{"a", 1}, {"a.act", 2}, {"b", 1}}), {"/a/act/Add", "/b/act/Add"});
+    CHECK(s.path_of(1) == "a.act");
+    CHECK(s.resolve(s.table.scope_of[1]).caller == test::module_at(s.tree, "b"));
+    scene unclear(counted({{"a", 1}, {"a.act", 2}, {"b", 1}, {"c", 1}, {"c.act", 1}}),
+                  {"/b/act/Add"});
+    CHECK(unclear.path_of(0) == "?");
+}
+
+TEST_CASE("scope_resolver: a scope below one that is unknown goes by its parameters") {
+    scene s(test::tree_of({"x.enc.fc", "y.enc.fc"}), {"/wrapper/enc/fc/Add"});
+    CHECK(s.path_of(0) == "?");
+    s.reads(0, "y.enc.fc");
+    CHECK(s.path_of(0) == "y.enc.fc");
+}
+
+TEST_CASE("scope_resolver: scopes with classes, relative to the parent or in full") {
+    scene s(test::tree_of({"layers.0.fc"}),
+            {"app.Net::/app.Block::layers.0/app.Linear::fc/Add",
+             "app.Net::/app.Block::layers.0/app.Linear::layers.0.fc/Add", "app.Net::/Add"});
+    CHECK(s.path_of(0) == "layers.0.fc");
+    CHECK(s.path_of(1) == "layers.0.fc");
+    CHECK(s.path_of(2).empty());
+}
+
+TEST_CASE("scope_resolver: relative scopes are paths and nothing else") {
+    scene s(counted({{"m", 1}, {"m.layers", 0}, {"m.layers.0", 2}}),
+            {"m/layers.0/Add_node_1", "m/0/Add_node_2", "m/layers.0_1/Add_node_3"});
+    CHECK(s.path_of(0) == "m.layers.0");
+    CHECK(s.path_of(1) == "?");
+    CHECK(s.path_of(2) == "?");
+}
+
+TEST_CASE("scope_resolver: confidence grows with what the parameters say") {
+    scene s(test::tree_of({"enc.fc"}), {"/enc/fc/Add"});
+    const auto before = s.resolve(s.table.scope_of[0]).confidence;
+    s.reads(0, "enc.fc");
+    CHECK(s.resolve(s.table.scope_of[0]).confidence > before);
+}
+
+} // namespace test::evidence_detail_scope_resolver

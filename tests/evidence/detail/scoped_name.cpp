@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/scoped_name.hpp>
+
+#include "../../catch.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace test::evidence_detail_scoped_name {
+
+using stemma::split_leftover_name;
+using stemma::split_scoped_name;
+
+namespace {
+
+/// The scope of a name, with its style in front; "-" when it has none.
+std::string split(std::string_view name, std::string_view op_type) {
+    const auto found = split_scoped_name(name, op_type);
+    constexpr std::string_view styles = "crt";
+    return found
+               ? styles[static_cast<std::size_t>(found->style)] + (":" + std::string(found->scope))
+               : "-";
+}
+
+std::string split_leftover(std::string_view name) {
+    const auto found = split_leftover_name(name);
+    if (found) {
+        CHECK_FALSE(found->exact);
+    }
+    return found ? std::string(found->scope) : "-";
+}
+
+} // namespace
+
+TEST_CASE("split_scoped_name: names of torch's exporter") {
+    CHECK(split("/encoder/layer.0/MatMul", "MatMul") == "c:encoder/layer.0");
+    CHECK(split("/encoder/layer.0/MatMul_12", "MatMul") == "c:encoder/layer.0");
+    CHECK(split("/Add", "Add") == "c:");
+    CHECK(split("/Add_1", "Add") == "c:");
+    CHECK(split("/fc_1/MatMul", "MatMul") == "c:fc_1");
+}
+
+TEST_CASE("split_scoped_name: names that are built relative to the parent") {
+    CHECK(split("model/layers.0/Add_node_7", "Add") == "r:model/layers.0");
+    CHECK(split("model/Add_7", "Add") == "r:model");
+    CHECK(split("model/Add", "Add") == "r:model");
+}
+
+TEST_CASE("split_scoped_name: scopes with classes") {
+    CHECK(split("app.Net::/app.Block::layer.0/Add", "Add") == "t:app.Net::/app.Block::layer.0");
+    CHECK(split("app.Net::/Add_4", "Add") == "t:app.Net::");
+}
+
+TEST_CASE("split_scoped_name: nothing where the name is not one of such an operator") {
+    CHECK(split("", "Add") == "-");
+    CHECK(split("Add_7", "Add") == "-");
+    CHECK(split("/encoder/Mul", "Add") == "-");
+    CHECK(split("/encoder/AddX", "Add") == "-");
+    CHECK(split("/encoder/Add_", "Add") == "-");
+    CHECK(split("/encoder/Add_1x", "Add") == "-");
+    CHECK(split("/encoder/", "Add") == "-");
+    CHECK(split("model/Add_node_x", "Add") == "-");
+    CHECK(split("app.Net::x/Mul", "Add") == "-");
+    CHECK(split("/encoder/Add", "") == "-");
+}
+
+TEST_CASE("split_leftover_name: what optimizers leave of a name") {
+    CHECK(split_leftover("fused /layer1/conv1/Conv") == "layer1/conv1");
+    CHECK(split_leftover("/encoder/dense/MatMul/MatMulAddFusion") == "encoder/dense");
+    CHECK(split_leftover("/norm/Pow/LayerNormFusion/") == "norm");
+    CHECK(split_leftover("_inlfunc_Gelu_/act/Mul") == "act");
+    CHECK(split_leftover("/fc/MatMul_quant") == "fc");
+    CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
+}
+
+TEST_CASE("split_scoped_name: operators written small, as TensorFlow writes them") {
+    CHECK(split("bert/embeddings/add", "Add") == "r:bert/embeddings");
+    CHECK(split("bert/embeddings/add_1", "Add") == "r:bert/embeddings");
+    CHECK(split("bert/embeddings/matmul__12", "MatMul") == "r:bert/embeddings");
+    CHECK(split("/bert/embeddings/add", "Add") == "-");
+}
+
+TEST_CASE("split_scoped_name: gradients and joined names are written for no operator") {
+    CHECK(split("/fc/Gemm_Grad/Gemm_2", "Gemm") == "-");
+    CHECK(split("a/Conv2D;a/Conv", "Conv") == "-");
+    CHECK(split("/odd;name/Conv", "Conv") == "c:odd;name");
+    CHECK(split("/top_Gradient/Conv", "Conv") == "c:top_Gradient");
+}
+
+TEST_CASE("split_leftover_name: what runtimes append to names, one behind the other") {
+    CHECK(split_leftover("/qk/MatMul/MatmulTransposeFusion//MatMulScaleFusion/") == "qk");
+    CHECK(split_leftover("/conv1/Conv_output_0_nchwc") == "conv1");
+    CHECK(split_leftover("/norm/BatchNormalization_output_0_bn_nchwc") == "norm");
+    CHECK(split_leftover("/relu/Relu_output_0_nchwc_token_40") == "relu");
+    CHECK(split_leftover("/fc/Gemm_Grad/ReduceSum_2") == "fc");
+    CHECK(split_leftover("fused app.Net::/app.Block::a/Conv") == "app.Net::/app.Block::a");
+}
+
+TEST_CASE("split_leftover_name: nothing where no operator's name is left") {
+    CHECK(split_leftover("") == "-");
+    CHECK(split_leftover("plain") == "-");
+    CHECK(split_leftover("/") == "-");
+    CHECK(split_leftover("/encoder/layer") == "-"); // a module
+    CHECK(split_leftover("_inlfunc_Gelu") == "-");
+    CHECK(split_leftover("MatMulAddFusion") == "-");
+}
+
+} // namespace test::evidence_detail_scoped_name

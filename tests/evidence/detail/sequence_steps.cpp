@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/sequence_steps.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::evidence_detail_sequence_steps {
+
+using stemma::id;
+using stemma::no_id;
+using texts = std::vector<std::string>;
+using pairs = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+/// Operators one behind the other: a type, and the owner of a weight or nothing.
+struct chain {
+    test::operator_scene ops;
+    texts owners_of;
+    stemma::module_tree tree;
+    stemma::parameter_owners owners;
+
+    explicit chain(const pairs& operators, texts others = {}) {
+        for (const auto& [type, owner] : operators) {
+            const auto v = ops.size() == 0 ? ops.add({}, type, type)
+                                           : ops.add({static_cast<id>(ops.size() - 1)}, type, type);
+            if (!owner.empty()) {
+                ops.read_parameter(v, owner + ".weight");
+                others.push_back(owner);
+            }
+            owners_of.push_back(owner);
+        }
+        tree = test::tree_of(others);
+        owners = stemma::find_parameter_owners(ops, tree);
+    }
+
+    /// What members do without parameters: `sequence number: types`.
+    [[nodiscard]] texts steps() const {
+        const std::vector<bool> steady(ops.size(), false);
+        std::vector<bool> free(ops.size());
+        std::vector<id> placed;
+        for (id v = 0; v < ops.size(); ++v) {
+            free[v] = owners_of[v].empty();
+            placed.push_back(free[v] ? no_id : test::module_at(tree, owners_of[v]));
+        }
+        const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
+        const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners,
+                                                                       units, placed);
+        const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
+        stemma::detail::sequence_steps<test::operator_scene, stemma::module_tree> finder(
+            ops, tree, code, units, exits);
+        texts found;
+        for (const auto& step : finder.run()) {
+            auto text = tree.path(step.sequence) + " " +
+                        (step.member == no_id ? "new " + std::to_string(step.number)
+                                              : tree.path(step.member)) +
+                        ":";
+            for (auto v : step.operators) {
+                text += " " + std::string(ops.name(v));
+            }
+            found.push_back(std::move(text));
+        }
+        return found;
+    }
+};
+
+} // namespace
+
+TEST_CASE("sequence_steps: a number that is left out is what comes between") {
+    const chain one(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.2"}});
+    CHECK(one.steps() == texts{"net new 1: Relu"});
+    const chain two(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"MaxPool", ""}, {"Conv", "net.3"}});
+    CHECK(two.steps() == texts{"net new 1: Relu", "net new 2: MaxPool"});
+    const chain known(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.2"}},
+                      {"net.0", "net.1"});
+    CHECK(known.steps() == texts{"net net.1: Relu"});
+}
+
+TEST_CASE("sequence_steps: what does nothing any more comes last, but for what is folded") {
+    const chain dropout(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.3"}});
+    CHECK(dropout.steps() == texts{"net new 1: Relu"});
+    const chain folded(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "net.3"}});
+    CHECK(folded.steps().empty());
+}
+
+TEST_CASE("sequence_steps: members of one kind, of which none is left out, may be a mere list") {
+    CHECK(chain(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.1"}}).steps().empty());
+    CHECK(chain(pairs{{"Gemm", "net.0.a"}, {"Relu", ""}, {"Gemm", "net.1.a"}}).steps().empty());
+    CHECK(chain(pairs{{"Gemm", "net.a"}, {"Relu", ""}, {"Gemm", "net.c"}}).steps().empty());
+}
+
+TEST_CASE("sequence_steps: of members of several kinds one holds what comes behind it") {
+    const chain list(pairs{{"Conv", "net.0.0"}, {"Clip", ""}, {"Conv", "net.1"}});
+    CHECK(list.steps() == texts{"net.0 new 1: Clip"});
+    const chain block(pairs{{"Conv", "net.0.conv"}, {"Clip", ""}, {"Conv", "net.1"}});
+    CHECK(block.steps() == texts{"net net.0: Clip"});
+}
+
+TEST_CASE("has_open_sequences: numbers that are left out, and lists in lists") {
+    const auto open = [](const chain& made) {
+        return stemma::detail::has_open_sequences(made.ops, made.tree, made.owners);
+    };
+    CHECK(open(chain(pairs{{"Gemm", "net.0"}, {"Gemm", "net.2"}})));
+    CHECK(open(chain(pairs{{"Gemm", "net.0.0"}, {"Gemm", "net.1"}})));
+    CHECK_FALSE(open(chain(pairs{{"Gemm", "net.0"}, {"Gemm", "net.1"}})));
+    CHECK_FALSE(open(chain(pairs{{"Gemm", "net.a"}, {"Gemm", "net.c"}})));
+}
+
+} // namespace test::evidence_detail_sequence_steps

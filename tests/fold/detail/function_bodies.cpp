@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/detail/function_bodies.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::fold_detail_function_bodies {
+
+TEST_CASE("read_function_bodies: functions by domain, name and overload, field by field") {
+    auto function =
+        test::function("d", "F", {"a", "b"}, {"c"}, {test::node("Add", {"a", "b"}, {"c"})}, "o");
+    function.inner(9, test::opset("ai.onnx", 17)).inner(11, test::text_attribute("mode", "x"));
+    const auto bytes = test::message()
+                           .inner(7, test::graph())
+                           .inner(25, function)
+                           .inner(25, test::function("d", "F", {}, {}, {}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const auto bodies = stemma::read_function_bodies(model);
+    REQUIRE(bodies.size() == 2);
+    const auto& body = bodies.at({"d", "F", "o"});
+    CHECK(body.inputs == std::vector<std::string_view>{"a", "b"});
+    CHECK(body.outputs == std::vector<std::string_view>{"c"});
+    CHECK(body.nodes.size() == 1);
+    CHECK(body.defaults.count("mode") == 1);
+    REQUIRE(body.imports.size() == 1);
+    CHECK(body.imports[0].domain.empty());
+    CHECK(body.imports[0].version == 17);
+    CHECK(bodies.at({"d", "F", ""}).nodes.empty());
+}
+
+TEST_CASE("read_operator_name: the standard domain has one name") {
+    const auto read = [](const test::message& node) {
+        const auto bytes = node.bytes();
+        const auto name = stemma::read_operator_name(
+            {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"});
+        return std::string(name.domain) + ":" + std::string(name.type);
+    };
+    CHECK(read(test::node("Add", {}, {}, "", "ai.onnx")) == ":Add");
+    CHECK(read(test::node("Add", {}, {})) == ":Add");
+    CHECK(read(test::node("Add", {}, {}, "", "d")) == "d:Add");
+}
+
+} // namespace test::fold_detail_function_bodies

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/detail/opened_calls.hpp>
+
+#include "../../catch.hpp"
+#include "../../fold_scene.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace test::fold_detail_opened_calls {
+
+namespace {
+
+using stemma::id;
+
+/// Functions f0, f1, ... of which each calls the next one twice, so 2^n operators in all.
+std::string doubling_model(std::size_t functions) {
+    test::message made;
+    made.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
+    made.inner(7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
+    for (std::size_t f = 0; f < functions; ++f) {
+        const bool last = f + 1 == functions;
+        const auto callee = last ? std::string("Relu") : "f" + std::to_string(f + 1);
+        const auto* domain = last ? "" : "d";
+        made.inner(25, test::function("d", "f" + std::to_string(f), {"a"}, {"c"},
+                                      {test::node(callee, {"a"}, {"b"}, "", domain),
+                                       test::node(callee, {"b"}, {"c"}, "", domain)}));
+    }
+    return made.bytes();
+}
+
+stemma::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
+    stemma::fold_record record;
+    for (std::size_t f = 0; f < functions; ++f) {
+        record.functions.emplace_back("d", "f" + std::to_string(f));
+    }
+    record.nodes = nodes;
+    return record;
+}
+
+std::size_t open(const std::string& bytes, const stemma::fold_record& record,
+                 stemma::opening_budget budget = {}) {
+    const stemma::wire_model model(bytes, "folded");
+    const stemma::graph_contents contents(model);
+    const stemma::folded_functions functions(model, record);
+    const stemma::opened_calls::body_opener none = [](id) -> const stemma::byte_rope& {
+        throw std::logic_error("nothing has bodies here");
+    };
+    return stemma::opened_calls(model, contents, functions, record, 0, budget, none).size();
+}
+
+} // namespace
+
+TEST_CASE("opened_calls: opens what the record promises, and stops where a file holds more") {
+    // Values that two nodes of the same body make have one name; only their number counts here.
+    CHECK(open(doubling_model(4), record_for(4, 16)) == 16);
+    CHECK_THROWS_AS(open(doubling_model(4), record_for(4, 15)), stemma::error);
+    CHECK_THROWS_AS(open(doubling_model(4), record_for(4, 17)), stemma::error);
+    CHECK_THROWS_AS(open(doubling_model(60), record_for(60, 1000)), stemma::error);
+}
+
+TEST_CASE("opened_calls: many calls of functions that make nothing are refused") {
+    const auto doubling = [](const std::vector<test::message>& in_last) {
+        test::message made;
+        made.inner(7, test::graph({test::node("f0", {}, {}, "", "d")}, {}, {}));
+        for (std::size_t f = 0; f < 60; ++f) {
+            const auto call = test::node("f" + std::to_string(f + 1), {}, {}, "", "d");
+            made.inner(25, test::function("d", "f" + std::to_string(f), {}, {}, {call, call}));
+        }
+        return made.inner(25, test::function("d", "f60", {}, {}, in_last)).bytes();
+    };
+    CHECK_THROWS_AS(open(doubling({}), record_for(61, 0)), stemma::error);
+    const auto empty_nodes = doubling({test::message()});
+    CHECK_THROWS_AS(open(empty_nodes, record_for(61, std::uint64_t{1} << 60U), {.bytes = 10'000}),
+                    stemma::error);
+}
+
+TEST_CASE("opened_calls: functions that call themselves or reach too deep are refused") {
+    const auto bytes =
+        test::message()
+            .number(1, 8)
+            .inner(7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}))
+            .inner(25, test::function("d", "f0", {"a"}, {"b"},
+                                      {test::node("f1", {"a"}, {"b"}, "", "d")}))
+            .inner(25, test::function("d", "f1", {"a"}, {"b"},
+                                      {test::node("f0", {"a"}, {"b"}, "", "d")}))
+            .bytes();
+    CHECK_THROWS_AS(open(bytes, record_for(2, 1)), stemma::error);
+    test::message deep;
+    deep.inner(7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
+    for (std::size_t f = 0; f < 100'000; ++f) {
+        deep.inner(
+            25, test::function("d", "f" + std::to_string(f), {"a"}, {"b"},
+                               {test::node("f" + std::to_string(f + 1), {"a"}, {"b"}, "", "d")}));
+    }
+    CHECK_THROWS_AS(open(deep.bytes(), record_for(100'000, 1)), stemma::error);
+}
+
+TEST_CASE("opened_calls: calls that do not fit their function are refused") {
+    const auto with = [](const test::message& call, const test::message& function) {
+        return test::message()
+            .number(1, 8)
+            .inner(7, test::graph({call}, {"x"}, {"y"}))
+            .inner(25, function)
+            .bytes();
+    };
+    const auto body = [](const test::names& in, const test::names& out) {
+        return test::function("d", "f0", in, out, {test::node("Relu", {"a"}, {"b"})});
+    };
+    const auto call = [](const test::names& in, const test::names& out) {
+        return test::node("f0", in, out, "", "d");
+    };
+    CHECK(open(with(call({"x"}, {"y"}), body({"a"}, {"b"})), record_for(1, 1)) == 1);
+    CHECK_THROWS_AS(open(with(call({}, {"y"}), body({"a"}, {"b"})), record_for(1, 1)),
+                    stemma::error);
+    CHECK_THROWS_AS(open(with(call({""}, {"y"}), body({"a"}, {"b"})), record_for(1, 1)),
+                    stemma::error);
+    CHECK_THROWS_AS(open(with(call({"x"}, {"y"}), body({"a"}, {"b", "b"})), record_for(1, 1)),
+                    stemma::error);
+    CHECK_THROWS_AS(open(with(call({"x"}, {"y"}), body({"a"}, {"a"})), record_for(1, 1)),
+                    stemma::error);
+    CHECK_THROWS_AS(open(with(call({"x"}, {"y"}), body({"c"}, {"b"})), record_for(1, 1)),
+                    stemma::error);
+}
+
+} // namespace test::fold_detail_opened_calls

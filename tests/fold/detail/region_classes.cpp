@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/detail/region_classes.hpp>
+
+#include "../../catch.hpp"
+#include "../../fold_scene.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::fold_detail_region_classes {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+/// Shapes whose hashes say nothing.
+struct same_hashes {
+    stemma::node_shapes& shapes;
+    std::uint64_t hash(id, bool) { return 7; }
+    bool equal(id a, id b, bool vary) { return shapes.equal(a, b, vary); }
+};
+
+std::vector<stemma::attribution> in_modules(const std::vector<id>& modules) {
+    std::vector<stemma::attribution> made;
+    for (auto m : modules) {
+        made.push_back({m, no_id, 1, stemma::provenance::scope, false});
+    }
+    return made;
+}
+
+std::string bytes_of(const std::vector<test::message>& nodes, const test::names& outputs = {"y"}) {
+    return test::model(test::graph(nodes, {"x", "z"}, outputs, {"w", "v"})).bytes();
+}
+
+/// Two nodes in layer 0 (module 2), then two in layer 1 (module 4).
+test::fold_scene two_layers(const std::vector<test::message>& nodes,
+                            const test::names& outputs = {"y"}) {
+    return {bytes_of(nodes, outputs), test::layers(2), in_modules({2, 2, 4, 4})};
+}
+
+std::vector<std::string> names_of(const stemma::wire_model& model, const std::vector<id>& values) {
+    std::vector<std::string> names;
+    for (auto value : values) {
+        names.emplace_back(model.value_name(value));
+    }
+    return names;
+}
+
+test::message node(const char* type, const test::names& in, const test::names& out) {
+    return test::node(type, in, out);
+}
+
+} // namespace
+
+TEST_CASE("relative_path: the attributes from one module down to another") {
+    const auto modules = test::layers(2);
+    CHECK(stemma::relative_path(modules, 0, 3) == "layer.0.fc");
+    CHECK(stemma::relative_path(modules, 2, 3) == "fc");
+    CHECK(stemma::relative_path(modules, 3, 3).empty());
+}
+
+TEST_CASE("classify_regions: equal layers share a function whatever their names and weights") {
+    auto scene = two_layers({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}),
+                             node("Add", {"b", "v"}, {"c"}), node("Relu", {"c"}, {"y"})});
+    const auto plan = scene.plan();
+    REQUIRE(plan.regions.size() == 3);
+    CHECK(plan.function[1] == plan.function[2]);
+    REQUIRE(plan.functions.size() == 1);
+    CHECK(plan.functions[0].calls == 2);
+    CHECK(plan.functions[0].region == 1);
+    CHECK(plan.functions[0].activations == 1);
+    CHECK(names_of(scene.model, plan.inputs[2]) == std::vector<std::string>{"b", "v"});
+    CHECK(names_of(scene.model, plan.outputs[2]) == std::vector<std::string>{"y"});
+}
+
+TEST_CASE(
+    "classify_regions: other operators, wiring, attributes or kinds of input are not shared") {
+    const auto functions = [](const std::vector<test::message>& nodes) {
+        auto scene = two_layers(nodes);
+        return scene.plan().functions.size();
+    };
+    const auto first = node("Add", {"x", "w"}, {"a"});
+    const auto second = node("Add", {"a", "x"}, {"b"});
+    CHECK(functions({first, second, node("Add", {"b", "v"}, {"c"}),
+                     node("Add", {"c", "b"}, {"y"})}) == 1);
+    CHECK(functions({first, second, node("Add", {"b", "v"}, {"c"}),
+                     node("Sub", {"c", "b"}, {"y"})}) == 2);
+    CHECK(functions({first, second, node("Add", {"b", "v"}, {"c"}),
+                     node("Add", {"b", "c"}, {"y"})}) == 2);
+    CHECK(functions({first, second, node("Add", {"b", "z"}, {"c"}),
+                     node("Add", {"c", "b"}, {"y"})}) == 2);
+    CHECK(functions({first, second, node("Add", {"b", "v"}, {"c"}),
+                     node("Add", {"c", "z"}, {"y"})}) == 2);
+    CHECK(functions({first, second, node("Add", {"b", "v"}, {"c"}),
+                     node("Add", {"c", "b"}, {"y"}).inner(5, test::text_attribute("mode", "x"))}) ==
+          2);
+}
+
+TEST_CASE("classify_regions: a hash alone makes nothing shared") {
+    auto scene = two_layers({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}),
+                             node("Add", {"b", "v"}, {"c"}), node("Tanh", {"c"}, {"y"})});
+    same_hashes shapes{scene.shapes};
+    const auto plan = stemma::plan_fold(scene.model, scene.contents, scene.modules,
+                                        scene.attributions, shapes, scene.policy);
+    CHECK(plan.functions.size() == 2);
+    CHECK(plan.functions[plan.function[1]].numbered() == "Layer");
+    CHECK(plan.functions[plan.function[2]].numbered() == "Layer.1");
+}
+
+TEST_CASE("classify_regions: inputs in order of reading, weights last; outputs in order of use") {
+    auto scene = two_layers({node("Add", {"w", "x"}, {"a"}), node("Add", {"a", "z"}, {"b"}),
+                             node("Relu", {"b"}, {"c"}), node("Add", {"c", "a"}, {"y"})});
+    const auto plan = scene.plan();
+    CHECK(names_of(scene.model, plan.inputs[1]) == std::vector<std::string>{"x", "z", "w"});
+    CHECK(names_of(scene.model, plan.outputs[1]) == std::vector<std::string>{"b", "a"});
+    CHECK(plan.functions[plan.function[1]].activations == 2);
+}
+
+TEST_CASE("classify_regions: what one call gives away and another keeps is another function") {
+    const std::vector<test::message> nodes{
+        node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}), node("Add", {"b", "v"}, {"c"}),
+        node("Relu", {"c"}, {"y"})};
+    auto alike = two_layers(nodes);
+    CHECK(alike.plan().functions.size() == 1);
+    auto exposed = two_layers(nodes, {"y", "c"});
+    CHECK(exposed.plan().functions.size() == 2);
+}
+
+TEST_CASE("classify_regions: a name that the model uses already is not taken") {
+    auto scene =
+        two_layers({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}),
+                    node("Add", {"b", "v"}, {"c"}), test::node("Layer", {"c"}, {"y"}, "", "net")});
+    const auto plan = scene.plan();
+    CHECK(plan.functions[plan.function[1]].numbered() == "Layer.1");
+    CHECK(plan.functions[plan.function[2]].numbered() == "Layer.2");
+}
+
+TEST_CASE(
+    "classify_regions: no function is called as the operator that runtimes know by its name") {
+    stemma::module_tree_builder tree;
+    tree.set_class(tree.at_path("fill"), "Constant", "net.Constant");
+    test::fold_scene scene{bytes_of({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"y"})}),
+                           tree.build(),
+                           in_modules({1, 1}),
+                           {{{"Constant"}}}};
+    const auto plan = scene.plan();
+    CHECK(plan.functions[plan.function[1]].numbered() == "Constant.1");
+}
+
+} // namespace test::fold_detail_region_classes

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/fold_file.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/fold.hpp>
+#include <stemma/fold/unfold_file.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/write_tagged.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace test::fold_fold_file {
+
+namespace {
+
+template <class Fold>
+stemma::error_code refusal(Fold fold) {
+    try {
+        static_cast<void>(fold());
+    } catch (const stemma::error& e) {
+        return e.code();
+    }
+    return stemma::error_code::cannot_read;
+}
+
+stemma::attribution_options captured(const std::string& fixture) {
+    return {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})};
+}
+
+} // namespace
+
+TEST_CASE("fold_file: what is folded comes back byte for byte, with the tags that it had") {
+    const test::scratch_folder folder;
+    for (const std::string fixture : {"bert_micro", "control_flow", "shared_twice"}) {
+        CAPTURE(fixture);
+        const auto source = test::fixture(fixture + "/model.onnx");
+        stemma::attributed_model plain(source, captured(fixture));
+        stemma::write_tagged(plain, folder.file("tagged"), stemma::usual_carriers, {.sync = false});
+        for (const auto& from : {source, folder.file("tagged")}) {
+            const stemma::attributed_model opened(from, captured(fixture));
+            const auto size = stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+            CHECK(test::read_bytes(folder.file("folded")).size() == size);
+            CHECK(stemma::model_fold(opened, stemma::module_folding{}).bytes() ==
+                  test::read_bytes(folder.file("folded")));
+            const auto report =
+                stemma::unfold_file(folder.file("folded"), folder.file("back"),
+                                    stemma::unfolded_names::as_before, {.sync = false});
+            CHECK(report.is_restored);
+            CHECK(test::read_bytes(folder.file("back")) == test::read_bytes(from));
+        }
+    }
+    CHECK(folder.file_count() == 3); // no copy is left
+}
+
+TEST_CASE("model_fold: the outline counts all nodes and calls") {
+    const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
+                                          captured("bert_micro"));
+    const stemma::model_fold folded(opened, stemma::module_folding{});
+    const auto outline = folded.outline();
+    REQUIRE(!outline.empty());
+    CHECK(outline.front().function == stemma::no_id);
+    CHECK(outline.front().level == 0);
+    std::size_t calls = 0;
+    for (std::size_t i = 1; i < outline.size(); ++i) {
+        CHECK(outline[i].level >= 1);
+        CHECK(outline[i].level <= outline[i - 1].level + 1);
+        calls += outline[i].level == 1 ? outline[i].count : 0U;
+    }
+    CHECK(calls == outline.front().calls);
+    CHECK(!folded.was_tagged());
+    const auto left = folded.left();
+    std::size_t nodes = left.in_bodies;
+    for (const auto& one : folded.plan().left) {
+        nodes += one.operators;
+    }
+    CHECK(left.too_few + left.between + left.in_bodies == nodes);
+}
+
+TEST_CASE("model_fold: takes a query, and a policy of one's own") {
+    const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
+                                          captured("bert_micro"));
+    const stemma::model_fold asked(opened, {.modules = "encoder.layer.*", .depth = 3});
+    for (stemma::id r = 0; r < asked.plan().regions.size(); ++r) {
+        if (!asked.plan().is_graph(r)) {
+            const auto m = asked.plan().regions[r].module;
+            CHECK(opened.modules().path(m).starts_with("encoder.layer."));
+            CHECK(opened.modules().index().depth(m) == 3);
+        }
+    }
+    const stemma::model_fold apart(opened, stemma::fold_apart<>{});
+    const stemma::model_fold shared(opened, stemma::fold_selected<>{});
+    CHECK(apart.plan().functions.size() > shared.plan().functions.size());
+}
+
+TEST_CASE("model_fold: says what it refuses") {
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
+                                          captured("bert_micro"));
+    stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+    const stemma::attributed_model again(folder.file("folded"), {});
+    const auto fold = [](const stemma::attributed_model& model, const stemma::module_folding& how) {
+        return refusal([&] { return stemma::model_fold(model, how).bytes(); });
+    };
+    CHECK(fold(again, {}) == stemma::error_code::refused);
+    CHECK(fold(opened, {.least = 100000}) == stemma::error_code::not_found);
+    CHECK(fold(opened, {.modules = "nowhere"}) == stemma::error_code::not_found);
+}
+
+TEST_CASE("write_folds: lists functions and calls of the plan") {
+    const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
+                                          captured("bert_micro"));
+    const stemma::model_fold folded(opened, stemma::module_folding{});
+    stemma::string_sink sink;
+    stemma::write_folds(sink, folded, opened, 7);
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.folds/1");
+    CHECK(json["folded_bytes"] == 7);
+    CHECK(json["functions"].size() == folded.plan().functions.size());
+    CHECK(json["calls"].size() == folded.plan().call_count());
+}
+
+} // namespace test::fold_fold_file

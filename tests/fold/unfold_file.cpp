@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/unfold_file.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/fold/fold_file.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <string>
+
+namespace test::fold_unfold_file {
+
+namespace {
+
+std::string dialect(const std::string& name) {
+    return std::string(STEMMA_TEST_DATA) + "/dialects/" + name + ".onnx";
+}
+
+} // namespace
+
+TEST_CASE("unfold_file: calls are opened, and bytes are made as files are") {
+    const test::scratch_folder folder;
+    for (const auto* name : {"modular_functions", "nested_functions"}) {
+        CAPTURE(name);
+        const auto report = stemma::unfold_file(dialect(name), folder.file("flat"),
+                                                stemma::unfolded_names::as_before, {.sync = false});
+        CHECK(report.calls > 0);
+        CHECK(!report.is_restored);
+        CHECK(!report.lost_tags);
+        const auto flat = test::read_bytes(folder.file("flat"));
+        CHECK(flat.size() == report.bytes);
+        CHECK(stemma::wire_model(flat, "flat").functions().empty());
+        stemma::attributed_model opened(dialect(name), {});
+        stemma::unfold_report again;
+        CHECK(stemma::unfolded_bytes(opened, stemma::unfolded_names::as_before, &again) == flat);
+        CHECK(again.calls == report.calls);
+        CHECK(stemma::unfolded_bytes(opened, stemma::unfolded_names::as_called) != flat);
+    }
+}
+
+TEST_CASE("unfold_file: restores what was folded, unless names after calls are asked for") {
+    const test::scratch_folder folder;
+    const auto source = test::fixture("bert_micro/model.onnx");
+    const stemma::attributed_model opened(source, {});
+    stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+    const auto restored = stemma::unfold_file(folder.file("folded"), folder.file("back"),
+                                              stemma::unfolded_names::as_before, {.sync = false});
+    CHECK(restored.is_restored);
+    CHECK(test::read_bytes(folder.file("back")) == test::read_bytes(source));
+    stemma::attributed_model folded(folder.file("folded"), {});
+    CHECK(stemma::unfolded_bytes(folded) == test::read_bytes(source));
+    const auto called = stemma::unfold_file(folder.file("folded"), folder.file("called"),
+                                            stemma::unfolded_names::as_called, {.sync = false});
+    CHECK(called.calls > 0);
+    CHECK(!called.is_restored);
+    const auto bytes = test::read_bytes(folder.file("called"));
+    CHECK(stemma::wire_model(bytes, "called").node_count() == opened.model().node_count());
+}
+
+TEST_CASE("unfold_file: a model without functions is refused") {
+    const test::scratch_folder folder;
+    stemma::error_code code{};
+    try {
+        stemma::unfold_file(test::fixture("mlp/model.onnx"), folder.file("flat"));
+    } catch (const stemma::error& e) {
+        code = e.code();
+    }
+    CHECK(code == stemma::error_code::not_found);
+    CHECK(folder.file_count() == 0);
+}
+
+} // namespace test::fold_unfold_file

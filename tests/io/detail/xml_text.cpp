@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/io/detail/xml_text.hpp>
+
+#include "../../catch.hpp"
+#include "../../random_numbers.hpp"
+
+#include <string>
+
+namespace test::io_detail_xml_text {
+
+TEST_CASE("xml_text: markup is escaped and everything else stays", "[xml_text]") {
+    CHECK(stemma::xml_text("") == "");
+    CHECK(stemma::xml_text("layer.0/MatMul") == "layer.0/MatMul");
+    CHECK(stemma::xml_text("a<b>&\"c'") == "a&lt;b&gt;&amp;&quot;c&#39;");
+    CHECK(stemma::xml_text("a\tb\nc\rd") == "a&#9;b&#10;c&#13;d");
+    CHECK(stemma::xml_text("\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb1") ==
+          "\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb1");
+}
+
+TEST_CASE("xml_text: what is no character of XML becomes the replacement character", "[xml_text]") {
+    const std::string unknown = "\xef\xbf\xbd";
+    CHECK(stemma::xml_text(std::string("a\0b", 3)) == "a" + unknown + "b");
+    CHECK(stemma::xml_text("\x1b[0m") == unknown + "[0m");
+    CHECK(stemma::xml_text("\xff") == unknown);
+    CHECK(stemma::xml_text("\xef\xbf\xbf") == unknown);
+}
+
+TEST_CASE("xml_text: any bytes give text without markup and control characters", "[xml_text]") {
+    test::random_numbers random(5);
+    for (int i = 0; i < 200; ++i) {
+        const auto text = stemma::xml_text(random.bytes(random(50)));
+        CHECK(stemma::detail::is_utf8(text));
+        for (char c : text) {
+            CHECK_FALSE((c == '<' || c == '>' || c == '"' || c == '\''));
+            CHECK_FALSE((c >= 0 && c < ' '));
+        }
+    }
+}
+
+} // namespace test::io_detail_xml_text

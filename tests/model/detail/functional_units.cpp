@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/model/detail/functional_units.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+
+#include <vector>
+
+namespace test::model_detail_functional_units {
+
+using stemma::id;
+using ids = std::vector<id>;
+
+namespace {
+
+/// The steps behind an operator of which nothing is known but that these are no part of one.
+ids behind(const test::operator_scene& ops, id v, const ids& known) {
+    const std::vector<bool> steady(ops.size(), false);
+    std::vector<bool> free(ops.size(), true);
+    for (auto w : known) {
+        free[w] = false;
+    }
+    return stemma::detail::functional_units<test::operator_scene>(ops, steady, free).behind(v);
+}
+
+} // namespace
+
+TEST_CASE("functional_units: a step is all that makes one value of one, with what scales it") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "MatMul");
+    const auto divided = ops.add({x}, "", "Div");
+    const auto erf = ops.add({divided}, "", "Erf");
+    const auto gate = ops.add({erf}, "", "Add");
+    const auto gated = ops.add({x, gate}, "", "Mul");
+    const auto half = ops.add({gated}, "", "Mul");
+    const auto pooled = ops.add({half}, "", "MaxPool");
+    const auto y = ops.add({pooled}, "y", "MatMul");
+    CHECK(behind(ops, x, {x, y}) == ids{divided, erf, gate, gated, half});
+    CHECK(behind(ops, half, {x, y}) == ids{pooled});
+    CHECK(behind(ops, pooled, {x, y}).empty());
+}
+
+TEST_CASE("functional_units: what reads anything else is no step, nor is half of the readers") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "MatMul");
+    const auto other = ops.add({}, "other", "MatMul");
+    const auto sum = ops.add({x, other}, "", "Add");
+    const auto relu = ops.add({sum}, "", "Relu");
+    const auto y = ops.add({relu}, "y", "MatMul");
+    const auto z = ops.add({sum}, "z", "MatMul");
+    CHECK(behind(ops, x, {x, other, y, z}).empty());
+    CHECK(behind(ops, sum, {x, other, y, z}).empty());
+}
+
+} // namespace test::model_detail_functional_units

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/graph_runs.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../random_numbers.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/parallel.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace test::onnx_detail_graph_runs {
+
+namespace {
+
+/// Returns: the runs of a model's main graph, whatever its size; checks that they are the whole.
+std::vector<stemma::graph_run> runs_of(const stemma::wire_model& model, unsigned threads) {
+    const auto& graph = model.containers()[0];
+    auto runs = stemma::guess_runs(model.bytes(), graph.begin, graph.begin + graph.size,
+                                   stemma::thread_limit{threads, 1});
+    REQUIRE(!runs.empty());
+    CHECK(runs.size() <= threads);
+    auto at = graph.begin;
+    for (const auto& run : runs) {
+        CHECK(run.begin == at);
+        CHECK(run.begin < run.end);
+        at = run.end;
+    }
+    CHECK(at == graph.begin + graph.size);
+    return runs;
+}
+
+} // namespace
+
+// The fields of a body look like those of the graph around it.
+TEST_CASE("guess_runs: in exported models without bodies runs begin where fields do",
+          "[onnx][graph_runs]") {
+    for (const auto& path : test::model_files()) {
+        CAPTURE(path);
+        const auto bytes = test::read_bytes(path);
+        const stemma::wire_model model(bytes);
+        std::set<std::uint32_t> begins;
+        auto fields = model.reader({model.containers()[0].begin, model.containers()[0].size, 0});
+        for (stemma::wire_field field; fields.next(field);) {
+            begins.insert(field.begin);
+        }
+        const auto runs = runs_of(model, 4);
+        CHECK((model.node_count() < 100 || runs.size() == 4));
+        for (const auto& run : runs) {
+            CHECK((model.graph_count() > 1 || begins.count(run.begin) == 1));
+        }
+    }
+}
+
+TEST_CASE("guess_runs: lie where the structure is, not in tensor data", "[onnx][graph_runs]") {
+    test::random_numbers random(3);
+    std::vector<test::message> nodes;
+    for (int i = 0; i < 2000; ++i) {
+        nodes.push_back(test::node("Add", {"a" + std::to_string(i), "b"},
+                                   {"a" + std::to_string(i + 1)}, "/m/Add_" + std::to_string(i)));
+    }
+    auto graph = test::graph(nodes);
+    const auto structure = graph.bytes().size();
+    graph.inner(5, test::message().text(8, "w").text(9, random.bytes(structure)));
+    const auto bytes = test::model(graph).bytes();
+    const auto runs = runs_of(stemma::wire_model(bytes), 4);
+    REQUIRE(runs.size() == 4);
+    for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
+        CHECK(runs[i].end < structure);
+        CHECK(runs[i].end - runs[i].begin > structure / 8);
+    }
+}
+
+TEST_CASE("guess_runs: a thread for what is not worth one is none", "[onnx][graph_runs]") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    CHECK(stemma::guess_runs(bytes, 0, size, {}).size() == 1);
+    CHECK(stemma::guess_runs(bytes, 0, size, stemma::thread_limit{8, bytes.size()}).size() == 1);
+    CHECK(stemma::guess_runs(bytes, 0, 0, stemma::thread_limit{8, 1}).size() == 1);
+}
+
+} // namespace test::onnx_detail_graph_runs

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/inlined_calls.hpp>
+
+#include "../../catch.hpp"
+#include "../../find_in_model.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace test::onnx_detail_inlined_calls {
+
+using stemma::inlined_calls;
+using stemma::wire_model;
+
+namespace {
+
+std::string model_of(const std::vector<test::message>& nodes, const test::names& weights = {}) {
+    return test::model(test::graph(nodes, {"x"}, {"y"}, weights)).bytes();
+}
+
+std::optional<std::string> name_of(const std::string& bytes, std::string_view node) {
+    const wire_model model(bytes);
+    const inlined_calls calls(model);
+    const auto name = calls.name(test::node_called(model, node));
+    return name ? std::optional(std::string(*name)) : std::nullopt;
+}
+
+} // namespace
+
+TEST_CASE("inlined_calls: a result that leaves the call says where the call was") {
+    const auto bytes = model_of({
+        test::node("Mul", {"x"}, {"_inlfunc_F_/Mul_output_0"}, "_inlfunc_F_/Mul"),
+        test::node("Neg", {"_inlfunc_F_/Mul_output_0"}, {"/a/b/Neg_output_0"}, "_inlfunc_F_/b/Neg"),
+        test::node("Neg", {"/a/b/Neg_output_0"}, {"y"}, "/Neg"),
+    });
+    CHECK(name_of(bytes, "_inlfunc_F_/Mul") == "/a/Mul");
+    CHECK(name_of(bytes, "_inlfunc_F_/b/Neg") == "/a/b/Neg");
+    CHECK_FALSE(name_of(bytes, "/Neg"));
+}
+
+TEST_CASE("inlined_calls: calls inside calls are found from those around and in them") {
+    // Out holds Mid, which holds In and nothing else; only In reads a weight, only Out's result has
+    // a name of the model.
+    const auto around = model_of({
+        test::node("Mul", {"x"}, {"_inlfunc_Mid_/in/Mul_output_0"}, "_inlfunc_In_/Mul"),
+        test::node("Neg", {"_inlfunc_Mid_/in/Mul_output_0"}, {"_inlfunc_Out_/mid/Neg_output_0"},
+                   "_inlfunc_Mid_/Neg"),
+        test::node("Abs", {"_inlfunc_Out_/mid/Neg_output_0"}, {"/top/Abs_output_0"},
+                   "_inlfunc_Out_/Abs"),
+    });
+    CHECK(name_of(around, "_inlfunc_In_/Mul") == "/top/mid/in/Mul");
+    CHECK(name_of(around, "_inlfunc_Mid_/Neg") == "/top/mid/Neg");
+    const auto inside = model_of(
+        {
+            test::node("Mul", {"x", "top.mid.0.in.weight"}, {"_inlfunc_Mid_/in/Mul_output_0"},
+                       "_inlfunc_In_/Mul"),
+            test::node("Neg", {"_inlfunc_Mid_/in/Mul_output_0"}, {"y"}, "_inlfunc_Mid_/Neg"),
+        },
+        {"top.mid.0.in.weight"});
+    CHECK(name_of(inside, "_inlfunc_In_/Mul") == "/top/mid.0/in/Mul");
+    CHECK(name_of(inside, "_inlfunc_Mid_/Neg") == "/top/mid.0/Neg");
+}
+
+TEST_CASE("late_inlined_calls: are found once") {
+    const auto bytes = model_of({test::node("Neg", {"x"}, {"/a/Neg_output_0"}, "_inlfunc_F_/Neg")});
+    const wire_model model(bytes);
+    stemma::late_inlined_calls late;
+    const auto& first = late.of(model);
+    CHECK(first.name(0) == "/a/Neg");
+    CHECK(&late.of(model) == &first);
+}
+
+TEST_CASE("inlined_calls: a list that is called under another name repeats that") {
+    const auto bytes = model_of({
+        test::node("Conv", {"x"}, {"_inlfunc_F_token_1_/inc.0/Conv_output_0"},
+                   "_inlfunc_F_token_1_/inc.0/Conv"),
+        test::node("Relu", {"_inlfunc_F_token_1_/inc.0/Conv_output_0"},
+                   {"/down/conv/conv.1/Relu_output_0"}, "_inlfunc_F_token_1_/inc.1/Relu"),
+    });
+    CHECK(name_of(bytes, "_inlfunc_F_token_1_/inc.0/Conv") == "/down/conv/conv.0/Conv");
+}
+
+TEST_CASE("inlined_calls: of one call the names may be whole, of several they are not") {
+    const auto one = model_of({test::node("Relu", {"x"}, {"y"}, "_inlfunc_F_/a/Relu")});
+    CHECK_FALSE(name_of(one, "_inlfunc_F_/a/Relu"));
+    const auto two = model_of({test::node("Relu", {"x"}, {"u"}, "_inlfunc_F_/a/Relu"),
+                               test::node("Relu", {"u"}, {"y"}, "_inlfunc_F_token_3_/a/Relu")});
+    CHECK(name_of(two, "_inlfunc_F_/a/Relu") == "");
+}
+
+TEST_CASE("inlined_calls: a fused operator without a name has that of its result, and calls that "
+          "contradict each other end") {
+    const auto bytes = model_of({
+        test::node("BiasGelu", {"x"}, {"_inlfunc_F_/act/Mul_output_0"}, "BiasGelu"),
+        test::node("Relu", {"_inlfunc_F_/act/Mul_output_0"}, {"/a/Relu_output_0"},
+                   "_inlfunc_F_/Relu"),
+    });
+    CHECK(name_of(bytes, "BiasGelu") == "/a/act/Mul");
+    const auto circle = model_of({
+        test::node("Relu", {"x"}, {"_inlfunc_G_/a/Relu_output_0"}, "_inlfunc_F_/Relu"),
+        test::node("Relu", {"_inlfunc_G_/a/Relu_output_0"}, {"_inlfunc_F_/b/Relu_output_0"},
+                   "_inlfunc_G_/Relu"),
+    });
+    CHECK_FALSE(name_of(circle, "_inlfunc_F_/Relu"));
+}
+
+} // namespace test::onnx_detail_inlined_calls

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/node_attributes.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::onnx_detail_node_attributes {
+
+using numbers = std::vector<std::int64_t>;
+
+namespace {
+
+/// The attributes of a model's only node.
+struct scene {
+    explicit scene(const std::vector<test::message>& attributes)
+        : bytes(bytes_of(attributes)), model(bytes), of(model, 0) {}
+
+    static std::string bytes_of(const std::vector<test::message>& attributes) {
+        auto node = test::node("Any", {"x"}, {"y"});
+        for (const auto& attribute : attributes) {
+            node.inner(5, attribute);
+        }
+        return test::model(test::graph({node}, {"x"}, {"y"})).bytes();
+    }
+
+    std::string bytes;
+    stemma::wire_model model;
+    stemma::node_attributes of;
+};
+
+test::message named(const char* name) {
+    return test::message().text(1, name);
+}
+
+/// What is read of a tensor that is an attribute.
+stemma::whole_numbers tensor_read(const test::message& tensor) {
+    const scene s({named("value").inner(5, tensor)});
+    const auto found = s.of.tensor("value");
+    REQUIRE(found);
+    return *found;
+}
+
+std::string little_endian(const numbers& values, int width) {
+    std::string raw;
+    for (auto value : values) {
+        for (int byte = 0; byte < width; ++byte) {
+            raw.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * byte)));
+        }
+    }
+    return raw;
+}
+
+} // namespace
+
+TEST_CASE("node_attributes: numbers and texts by name") {
+    const scene s({named("axis").number(3, ~std::uint64_t{0}).number(20, 2),
+                   test::text_attribute("mode", "edge"),
+                   named("perm").number(8, 1).number(8, 0).packed(8, {2, 3}).number(20, 7),
+                   named("empty").number(20, 7)});
+    CHECK(s.of.whole("axis") == -1);
+    CHECK_FALSE(s.of.whole("gone"));
+    CHECK_FALSE(s.of.whole("mode"));
+    CHECK(s.of.text("mode") == "edge");
+    CHECK(s.of.text("gone").empty());
+    CHECK(s.of.wholes("perm") == numbers{1, 0, 2, 3});
+    CHECK(s.of.wholes("empty") == numbers{});
+    CHECK_FALSE(s.of.wholes("gone"));
+    CHECK_FALSE(s.of.tensor("axis"));
+}
+
+TEST_CASE("node_attributes: all of them in order") {
+    const scene s({named("b").number(3, 1), named("a").number(3, 2)});
+    std::vector<std::string> seen;
+    s.of.for_each([&](std::string_view name, stemma::wire_reader) { seen.emplace_back(name); });
+    CHECK(seen == std::vector<std::string>{"b", "a"});
+}
+
+TEST_CASE("node_attributes: know whether one takes its value from the function") {
+    CHECK_FALSE(scene({named("axis").number(3, 1)}).of.has_reference());
+    CHECK_FALSE(scene({named("axis").text(21, "")}).of.has_reference());
+    CHECK(scene({named("a").number(3, 1), named("axis").text(21, "axis")}).of.has_reference());
+}
+
+TEST_CASE("read_whole_numbers: from raw data of every width") {
+    for (const auto& [type, width] : {std::pair(7, 8), std::pair(6, 4)}) {
+        const auto read = tensor_read(test::message()
+                                          .number(1, 3)
+                                          .number(2, static_cast<std::uint64_t>(type))
+                                          .text(9, little_endian({1, -2, 300}, width)));
+        CHECK(read.known);
+        CHECK(read.values == numbers{1, -2, 300});
+        CHECK(read.dims == numbers{3});
+        CHECK(read.data_type == type);
+    }
+    CHECK(tensor_read(test::message().number(1, 2).number(2, 9).text(9, std::string("\1\0", 2)))
+              .values == numbers{1, 0});
+}
+
+TEST_CASE("read_whole_numbers: from typed fields, and of a scalar") {
+    CHECK(tensor_read(test::message().number(1, 2).number(2, 7).packed(7, {5, 6})).values ==
+          numbers{5, 6});
+    CHECK(tensor_read(test::message().number(1, 1).number(2, 6).number(5, 9)).values == numbers{9});
+    const auto scalar = tensor_read(test::message().number(2, 7).number(7, 4));
+    CHECK(scalar.known);
+    CHECK(scalar.values == numbers{4});
+}
+
+TEST_CASE("read_whole_numbers: what is not there is not known") {
+    const auto unknown = [](const test::message& tensor) {
+        const auto read = tensor_read(tensor);
+        CHECK_FALSE(read.known);
+        CHECK(read.values.empty());
+    };
+    unknown(test::message().number(1, 1).number(2, 1).text(9, "four"));                // floats
+    unknown(test::message().number(1, 2).number(2, 7).text(9, little_endian({1}, 8))); // too few
+    unknown(test::message().number(1, 2).number(2, 7).packed(7, {1, 2, 3}));           // too many
+    unknown(test::message().number(1, 65).number(2, 7));                               // large
+    unknown(test::message().number(1, ~std::uint64_t{0}).number(2, 7));                // negative
+    unknown(test::message().number(1, 1).number(2, 7).number(14, 1).number(7, 1));     // elsewhere
+}
+
+TEST_CASE("read_whole_numbers: of tensors with values that are not read, type and extents") {
+    const auto read = tensor_read(test::message().packed(1, {1000, 1000}).number(2, 7));
+    CHECK(read.dims == numbers{1000, 1000});
+    CHECK(read.data_type == 7);
+}
+
+} // namespace test::onnx_detail_node_attributes

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/rewrite.hpp>
+
+#include "../../catch.hpp"
+#include "../../count_of.hpp"
+#include "../../model_files.hpp"
+#include "../../random_model.hpp"
+#include "../../scratch_folder.hpp"
+#include "../../tagged_bytes.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace test::onnx_detail_rewrite {
+
+namespace {
+
+using stemma::id;
+using stemma::message_edits;
+
+struct changes_nothing {
+    void edit_node(id, message_edits&) {}
+    void edit_tensor(const stemma::tensor_ref&, message_edits&) {}
+    void edit_value_info(const stemma::value_info_ref&, message_edits&) {}
+    void edit_model(message_edits&) {}
+};
+
+/// Appends the same unknown field to every message.
+struct appends_everywhere {
+    const stemma::wire_model* model;
+    std::string field;
+    std::size_t asked = 0;
+
+    void append(stemma::message_ref message, message_edits& edits) {
+        ++asked;
+        edits.insert(message.begin + message.size, field);
+    }
+    void edit_node(id node, message_edits& edits) { append(model->message(node), edits); }
+    void edit_tensor(const stemma::tensor_ref& tensor, message_edits& edits) {
+        append(tensor.message, edits);
+    }
+    void edit_value_info(const stemma::value_info_ref& info, message_edits& edits) {
+        append(info.message, edits);
+    }
+    void edit_model(message_edits& edits) {
+        edits.insert(static_cast<std::uint32_t>(model->bytes().size()), field);
+    }
+};
+
+struct not_an_editor {
+    void edit_node(id, message_edits&) {}
+};
+
+template <class Editor>
+std::string written(const stemma::wire_model& model, Editor& editor) {
+    stemma::rewrite plan(model, editor);
+    stemma::string_splice out(model.bytes());
+    plan.write(out);
+    CHECK(static_cast<std::int64_t>(out.text.size()) == plan.size());
+    return out.text;
+}
+
+} // namespace
+
+TEST_CASE("model_editor: accepts editors and refuses near misses", "[onnx][rewrite]") {
+    STATIC_REQUIRE(stemma::model_editor<changes_nothing>);
+    STATIC_REQUIRE(stemma::model_editor<const stemma::strip_editor>);
+    STATIC_REQUIRE(stemma::model_editor<stemma::tag_editor<stemma::carrier_set>>);
+    STATIC_REQUIRE_FALSE(stemma::model_editor<not_an_editor>);
+}
+
+TEST_CASE("rewrite: without edits the result is the file, padding and all", "[onnx][rewrite]") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const auto bytes = test::random_model(seed, true).bytes();
+        const stemma::wire_model model(bytes);
+        changes_nothing editor;
+        const bool same = written(model, editor) == bytes;
+        CAPTURE(seed);
+        CHECK(same);
+    }
+}
+
+TEST_CASE("rewrite: a field in every message makes a model that reads the same",
+          "[onnx][rewrite]") {
+    for (const std::size_t size : {1U, 100U, 130U, 20000U}) {
+        for (std::uint64_t seed = 0; seed < 30; ++seed) {
+            CAPTURE(seed, size);
+            const auto bytes = test::random_model(seed, true).bytes();
+            const stemma::wire_model model(bytes);
+            const std::string mark = "the mark " + std::string(size, '.');
+            appends_everywhere editor{&model, test::message().text(999, mark).bytes()};
+            const auto result = written(model, editor);
+            const auto messages =
+                model.node_count() + model.tensors().size() + model.value_infos().size();
+            CHECK(editor.asked <= 2 * messages);
+            CHECK(count_of(result, mark) == messages + 1);
+            const stemma::wire_model again(result);
+            REQUIRE(again.node_count() == model.node_count());
+            CHECK(again.tensors().size() == model.tensors().size());
+            CHECK(again.value_infos().size() == model.value_infos().size());
+            CHECK(again.value_count() == model.value_count());
+            for (id node = 0; node < model.node_count(); ++node) {
+                REQUIRE(again.name(node) == model.name(node));
+                REQUIRE(again.op_type(node) == model.op_type(node));
+                REQUIRE(again.owner(node) == model.owner(node));
+            }
+        }
+    }
+}
+
+TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
+    const test::scratch_folder folder;
+    auto weights = test::message().text(8, "w").text(9, std::string(3 << 20U, 'w'));
+    auto graph = test::graph({test::node("Relu", {"x"}, {"y"}, "/encoder/Relu")}, {"x"}, {"y"});
+    graph.inner(5, weights).inner(5, weights);
+    const auto bytes = test::model(graph).bytes();
+    const auto path = folder.make("model.onnx", bytes);
+    const stemma::mapped_file file(path);
+    test::tagged_model tagged(file.bytes());
+    const auto expected = tagged.write({});
+
+    const auto result = folder.file("tagged.onnx");
+    {
+        const auto record =
+            stemma::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
+        REQUIRE(record);
+        stemma::tag_editor editor(
+            tagged.model, tagged.modules, tagged.found, stemma::carrier_set{},
+            stemma::find_value_tags(tagged.model, tagged.modules, tagged.found), *record, {});
+        stemma::rewrite plan(tagged.model, editor);
+        stemma::output_file output(result);
+        stemma::file_splice splice(file, output);
+        plan.write(splice);
+        output.commit(false);
+    }
+    const bool same = test::read_bytes(result) == expected;
+    CHECK(same);
+}
+
+TEST_CASE("rewrite: any number of threads writes the same", "[onnx][rewrite]") {
+    const test::scratch_folder folder;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const auto bytes = test::random_model(seed, seed % 2 == 0).bytes();
+        const auto path = folder.make("model.onnx", bytes);
+        const stemma::mapped_file file(path);
+        const stemma::wire_model model(file.bytes());
+        for (const std::size_t size : {1U, 130U}) {
+            const std::string mark(size, '.');
+            appends_everywhere editor{&model, test::message().text(999, mark).bytes()};
+            const auto expected = written(model, editor);
+            for (const unsigned threads : {2U, 3U, 16U}) {
+                CAPTURE(seed, size, threads);
+                stemma::rewrite plan(model, editor, stemma::thread_limit{threads, 1});
+                REQUIRE(plan.size() == static_cast<std::int64_t>(expected.size()));
+                stemma::string_splice in_one_go(model.bytes());
+                plan.write(in_one_go);
+                const bool same = in_one_go.text == expected;
+                CHECK(same);
+                const auto result = folder.file("written.onnx");
+                stemma::output_file output(result);
+                plan.write(file, output);
+                output.commit(false);
+                const bool same_file = test::read_bytes(result) == expected;
+                CHECK(same_file);
+            }
+        }
+    }
+}
+
+TEST_CASE("rewrite: a result of 2 GiB is refused before anything is written", "[onnx][rewrite]") {
+    // A file with a hole: the weights take no room, and nobody reads them.
+    const test::scratch_folder folder;
+    const auto path = folder.file("large.onnx");
+    const std::uint64_t goal = (std::uint64_t{1} << 31U) - 100;
+    const auto node = test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "/a/Relu")}));
+    std::string tail = node.bytes();
+    std::string head;
+    {
+        // graph { initializer { raw_data } } with lengths of five bytes each
+        const auto content = goal - tail.size() - 18;
+        test::put_varint(7U << 3U | 2U, head);
+        test::put_varint(content + 12, head, 5);
+        test::put_varint(5U << 3U | 2U, head);
+        test::put_varint(content + 6, head, 5);
+        test::put_varint(9U << 3U | 2U, head);
+        test::put_varint(content, head, 5);
+        std::ofstream out(path, std::ios::binary);
+        out << head;
+        out.seekp(static_cast<std::streamoff>(goal - tail.size()));
+        out << tail;
+    }
+    REQUIRE(std::filesystem::file_size(path) == goal);
+    const stemma::mapped_file file(path);
+    test::tagged_model tagged(file.bytes());
+    const stemma::wire_model& model = tagged.model;
+    REQUIRE(model.node_count() == 1);
+
+    stemma::tag_editor editor(model, tagged.modules, tagged.found, stemma::carrier_set{},
+                              stemma::find_value_tags(model, tagged.modules, tagged.found),
+                              "record", {});
+    try {
+        stemma::rewrite plan(model, editor);
+        FAIL("a plan for " << plan.size() << " bytes");
+    } catch (const stemma::error& refusal) {
+        CHECK(refusal.code() == stemma::error_code::too_large);
+    }
+    changes_nothing nothing;
+    CHECK(stemma::rewrite(model, nothing).size() == static_cast<std::int64_t>(goal));
+}
+
+} // namespace test::onnx_detail_rewrite

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/values_read.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::onnx_detail_values_read {
+
+TEST_CASE("values_read: inputs by slot, then what bodies at any depth capture, each once") {
+    const auto innermost = test::graph({test::node("Add", {"a", "c"}, {"d"})}, {}, {"d"});
+    const auto inner = test::graph(
+        {test::node("Mul", {"a", "b"}, {"c"}),
+         test::owner_node("If", {"c"}, {"e"}, {test::graph_attribute("then_branch", innermost)})},
+        {}, {"e", "x"});
+    const auto bytes =
+        test::model(test::graph({test::node("Relu", {"x"}, {"a"}), test::node("Relu", {"x"}, {"b"}),
+                                 test::owner_node("If", {"b", ""}, {"y"},
+                                                  {test::graph_attribute("then_branch", inner)})},
+                                {"x"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::graph_contents contents(model);
+    std::vector<std::string> names;
+    for (auto value : stemma::values_read(model, contents, model.node_count() - 1)) {
+        names.push_back(value == stemma::no_id ? "-" : std::string(model.value_name(value)));
+    }
+    CHECK(names == std::vector<std::string>{"b", "-", "a", "b", "x"});
+    CHECK(stemma::values_read(model, contents, 0).size() == 1);
+}
+
+} // namespace test::onnx_detail_values_read

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/weight_places.hpp>
+
+#include "../../catch.hpp"
+#include "../../tagged_bytes.hpp"
+#include "../../wire_builder.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace test::onnx_detail_weight_places {
+
+TEST_CASE("place_weights: a weight is where its name says, else where its readers meet",
+          "[weight_places]") {
+    auto graph = test::graph({test::node("Identity", {"tied"}, {"alias"}, "/Identity"),
+                              test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
+                              test::node("MatMul", {"h", "alias"}, {"i"}, "/b/c/MatMul"),
+                              test::node("MatMul", {"i", "tied"}, {"j"}, "/b/d/MatMul"),
+                              test::node("Add", {"j", "a.weight"}, {"y"}, "/b/Add")},
+                             {"x"}, {"y"});
+    graph.inner(5, test::tensor("a.weight", {2, 3})).inner(5, test::tensor("tied", {5}));
+    const auto bytes = test::model(graph).bytes();
+    const test::tagged_model tagged(bytes);
+    const auto weights = stemma::find_weights(tagged.model);
+    const auto places = stemma::place_weights(tagged.model, tagged.modules, tagged.found, weights);
+    REQUIRE(places.size() == 2);
+    const auto paths = [&](const std::vector<stemma::id>& modules) {
+        std::vector<std::string> all;
+        for (auto m : modules) {
+            all.push_back(tagged.modules.path(m));
+        }
+        return all;
+    };
+    CHECK(tagged.modules.path(places[0].module) == "a");
+    CHECK(paths(places[0].readers) == std::vector<std::string>{"a", "b"});
+    CHECK(tagged.modules.path(places[1].module) == "b");
+    CHECK(paths(places[1].readers) == std::vector<std::string>{"b.c", "b.d"});
+}
+
+} // namespace test::onnx_detail_weight_places

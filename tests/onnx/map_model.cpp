@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/map_model.hpp>
+
+#include "../catch.hpp"
+#include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/error.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace test::onnx_map_model {
+
+namespace {
+
+using stemma::detail::is_mostly_data;
+
+/// Returns: a model of so many bytes of nodes, and behind them of initializers of a size.
+std::string model_of(std::size_t nodes, std::size_t initializers, std::size_t size) {
+    test::message graph;
+    const std::string node(200, '\0');
+    for (std::size_t i = 0; i < nodes; i += node.size()) {
+        graph.text(1, node);
+    }
+    const std::string tensor(size, '\0');
+    for (std::size_t i = 0; i < initializers; i += size) {
+        graph.text(5, tensor);
+    }
+    return test::message().number(1, 8).inner(7, graph).bytes();
+}
+
+constexpr std::size_t mib = std::size_t{1} << 20U;
+
+} // namespace
+
+TEST_CASE("is_mostly_data: large tensors near the front of a large file", "[wire]") {
+    CHECK(is_mostly_data(model_of(mib, 70 * mib, mib), "m"));
+    CHECK(is_mostly_data(model_of(mib, 70 * mib, mib / 4), "m"));
+    CHECK_FALSE(is_mostly_data(model_of(mib, 70 * mib, mib / 8), "m"));
+    CHECK_FALSE(is_mostly_data(model_of(mib, 60 * mib, mib), "m"));
+    CHECK_FALSE(is_mostly_data(model_of(70 * mib, 5 * mib, mib), "m"));
+    CHECK_FALSE(is_mostly_data(model_of(0, 0, 1), "m"));
+}
+
+TEST_CASE("map_model: gives the bytes of a file, whatever they are", "[wire]") {
+    const test::scratch_folder folder;
+    for (const auto& bytes :
+         {std::string(), std::string("no model"), model_of(mib, 70 * mib, mib)}) {
+        const auto file = stemma::map_model(folder.make("in.onnx", bytes));
+        const bool same = file.bytes() == bytes;
+        CHECK(same);
+    }
+}
+
+TEST_CASE("map_model: a large file that is no model is refused by name", "[wire]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("in.onnx", std::string(70 * mib, '\xff'));
+    try {
+        static_cast<void>(stemma::map_model(path));
+        FAIL("was taken");
+    } catch (const stemma::error& e) {
+        CHECK(e.code() == stemma::error_code::malformed);
+        CHECK(std::string(e.what()).starts_with(path));
+    }
+}
+
+} // namespace test::onnx_map_model

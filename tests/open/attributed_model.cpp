@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the evidence promises, on whole models: those of exporters, and those made in every dialect.
+#include <stemma/open/attributed_model.hpp>
+
+#include "../catch.hpp"
+#include "../find_in_model.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+#include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/capture/oracle.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/model/accuracy.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace test::open_attributed_model {
+
+namespace fs = std::filesystem;
+using stemma::id;
+
+namespace {
+
+struct measured {
+    stemma::accuracy scoped; ///< nodes with a scope of the exporter
+    std::size_t sure = 0;    ///< of all, with a confidence of 0.9 and more
+    std::size_t sure_and_right = 0;
+    std::size_t scoped_right_and_sure = 0;
+
+    void operator+=(const measured& other) {
+        scoped += other.scoped;
+        sure += other.sure;
+        sure_and_right += other.sure_and_right;
+        scoped_right_and_sure += other.scoped_right_and_sure;
+    }
+    [[nodiscard]] std::size_t nodes() const {
+        return scoped.exact + scoped.ancestor + scoped.descendant + scoped.contaminated;
+    }
+    /// Whether at least so many of a thousand are right.
+    [[nodiscard]] bool exact_per_mille(std::size_t wanted) const {
+        return scoped.exact * 1000 >= nodes() * wanted;
+    }
+};
+
+measured measure(const std::string& model, const std::string& truth_path,
+                 const std::vector<std::string>& captures) {
+    const stemma::mapped_file file(truth_path);
+    const stemma::oracle_file truth(file.bytes(), truth_path);
+    stemma::attribution_options options;
+    options.captures = stemma::captures(captures);
+    const stemma::attributed_model opened(model, options);
+    measured result;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        const auto name = opened.model().name(node);
+        const auto module = truth.module_of(name);
+        if (!module) {
+            continue;
+        }
+        const auto& made = opened.tags().attributions[node];
+        const auto how = stemma::relate(opened.modules().path(made.module), *module);
+        const bool right = how == stemma::relation::exact;
+        const bool sure = made.confidence >= 0.9F;
+        result.sure += sure ? 1U : 0U;
+        result.sure_and_right += sure && right ? 1U : 0U;
+        if (truth.is_scoped(name)) {
+            result.scoped.add(how);
+            result.scoped_right_and_sure += sure && right ? 1U : 0U;
+        }
+    }
+    return result;
+}
+
+/// The models of one name with the truth beside them.
+measured measure_fixtures(const std::string& name, bool with_capture) {
+    measured all;
+    auto models = test::files_called(name, ".onnx");
+    if (name == "model.onnx") {
+        const auto structures = test::files_called("model.structure.onnx", ".onnx");
+        models.insert(models.end(), structures.begin(), structures.end());
+    }
+    for (const auto& model : models) {
+        const auto folder = fs::path(model).parent_path();
+        const auto truth = folder / "truth.json";
+        if (!fs::exists(truth)) {
+            continue;
+        }
+        const auto capture = (folder / "modules.json").string();
+        const auto one = measure(model, truth.string(),
+                                 with_capture ? std::vector{capture} : std::vector<std::string>{});
+        INFO(model << ": " << one.scoped.exact << " of " << one.nodes());
+        if (name != "unnamed.onnx") {
+            CHECK(one.scoped.contaminated == 0);
+            CHECK((!with_capture || one.scoped.exact == one.nodes()));
+        }
+        all += one;
+    }
+    REQUIRE(all.nodes() > 1000);
+    return all;
+}
+
+std::string dialect_file(const std::string& name) {
+    return (fs::path(STEMMA_TEST_DATA) / "dialects" / name).string();
+}
+
+/// Returns: the model with its tags.
+std::string written(stemma::attributed_model& opened) {
+    stemma::tag_editor editor(
+        opened.model(), opened.modules(), opened.tags(), stemma::carrier_set{},
+        stemma::find_value_tags(opened.model(), opened.modules(), opened.tags()),
+        stemma::to_json(opened.record({}), opened.modules()), "");
+    stemma::rewrite plan(opened.model(), editor);
+    stemma::string_splice out(opened.model().bytes());
+    plan.write(out);
+    return std::move(out.text);
+}
+
+} // namespace
+
+TEST_CASE("attributed_model: opens bytes in memory as the file that they are from",
+          "[attributed_model]") {
+    for (const auto& path : test::model_files()) {
+        INFO(path);
+        const stemma::attributed_model file(path, {});
+        auto bytes = test::read_bytes(path);
+        const stemma::attributed_model seen(stemma::mapped_file::viewing(bytes, path), {});
+        const auto mine = file.tags().attributions;
+        const auto same = [&](const stemma::attributed_model& opened) {
+            return opened.modules().size() == file.modules().size() &&
+                   opened.model().file() == path &&
+                   std::ranges::equal(
+                       opened.tags().attributions, mine, [](const auto& a, const auto& b) {
+                           return a.module == b.module && a.call == b.call &&
+                                  a.source == b.source && a.confidence == b.confidence;
+                       });
+        };
+        CHECK(same(seen));
+        CHECK(same(stemma::attributed_model(stemma::mapped_file::holding(bytes, path), {})));
+    }
+}
+
+TEST_CASE("attributed_model: bytes that are no model are refused by the name given to them",
+          "[attributed_model]") {
+    std::string bytes = "\x0a";
+    CHECK_THROWS_WITH(
+        [&] {
+            stemma::attributed_model opened(
+                stemma::mapped_file::holding(std::move(bytes), "upload"), {});
+        }(),
+        Catch::Matchers::StartsWith("upload: "));
+}
+
+TEST_CASE("attributed_model: named nodes with a capture are exact") {
+    const auto all = measure_fixtures("model.onnx", true);
+    CHECK(all.scoped.exact == all.nodes());
+}
+
+TEST_CASE("attributed_model: named nodes without a capture are nearly all exact, none in a foreign "
+          "module") {
+    const auto all = measure_fixtures("model.onnx", false);
+    CHECK(all.exact_per_mille(950));
+    CHECK(all.scoped.contaminated == 0);
+    CHECK(all.scoped.ancestor * 100 <= all.nodes() * 3);
+}
+
+TEST_CASE("attributed_model: without names and capture, most are exact and few in a foreign "
+          "module") {
+    const auto all = measure_fixtures("unnamed.onnx", false);
+    CHECK(all.exact_per_mille(600));
+    CHECK(all.scoped.contaminated * 100 <= all.nodes());
+}
+
+TEST_CASE("attributed_model: confidence of 0.9 is earned, and given to what is right") {
+    for (const bool with_capture : {false, true}) {
+        const auto named = measure_fixtures("model.onnx", with_capture);
+        CHECK(named.sure_and_right * 100 >= named.sure * 99);
+        CHECK(named.scoped_right_and_sure * 100 >= named.scoped.exact * 95);
+    }
+    const auto unnamed = measure_fixtures("unnamed.onnx", false);
+    CHECK(unnamed.sure_and_right * 100 >= unnamed.sure * 99);
+}
+
+TEST_CASE("attributed_model: every dialect leads to the modules that the models were made of") {
+    for (const std::string name : {"dynamo", "dynamo_strict", "builder", "rewritten", "typed"}) {
+        const auto one =
+            measure(dialect_file(name + ".onnx"), dialect_file(name + ".truth.json"), {});
+        INFO(name << ": " << one.scoped.exact << " of " << one.nodes());
+        REQUIRE(one.nodes() > 0);
+        CHECK(one.scoped.contaminated == 0);
+        CHECK(one.exact_per_mille(995));
+        CHECK(one.sure == one.sure_and_right);
+    }
+}
+
+TEST_CASE("attributed_model: an embedding that two parents share is one module, with a caller and "
+          "a call for each") {
+    const auto truth = dialect_file("shared_embedding.truth.json");
+    const auto model = dialect_file("shared_embedding.onnx");
+    const auto capture = dialect_file("shared_embedding.capture.json");
+    const auto with = measure(model, truth, {capture});
+    CHECK(with.scoped.exact == 7);
+    CHECK(measure(model, truth, {}).scoped.contaminated == 0);
+    stemma::attribution_options options;
+    options.captures = stemma::captures({capture});
+    const stemma::attributed_model opened(model, options);
+    std::map<std::string, stemma::id> calls;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        if (opened.model().op_type(node) == "Gather") {
+            calls[std::string(opened.model().name(node))] = opened.tags().attributions[node].call;
+        }
+    }
+    CHECK(calls == std::map<std::string, stemma::id>{{"/encoder/embed/Gather", 0},
+                                                     {"/decoder/embed/Gather", 1}});
+}
+
+TEST_CASE("attributed_model: a block whose two calls have equal metadata is told apart by data "
+          "flow") {
+    for (const std::string name : {"dynamo", "dynamo_strict"}) {
+        const stemma::attributed_model opened(dialect_file(name + ".onnx"), {});
+        std::map<std::string, std::vector<stemma::id>> calls;
+        for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+            const auto& made = opened.tags().attributions[node];
+            const auto path = opened.modules().path(made.module);
+            if (path.starts_with("tied.fc")) {
+                calls[path].push_back(made.call);
+            }
+        }
+        // Nodes are numbered in the order in which they were made: first all of one call.
+        const std::vector<stemma::id> expected{0, 0, 1, 1};
+        CHECK(calls == std::map<std::string, std::vector<stemma::id>>{{"tied.fc1", expected},
+                                                                      {"tied.fc2", expected}});
+    }
+}
+
+namespace {
+
+/// Returns: the names of the nodes whose evidence disagrees.
+std::set<std::string> nodes_in_conflict(const stemma::attributed_model& opened) {
+    std::set<std::string> names;
+    opened.tags().conflicts.for_each([&](stemma::id node, std::span<const stemma::claim>) {
+        names.emplace(opened.model().name(node));
+    });
+    return names;
+}
+
+/// Replaces the first of some texts by one of the same length.
+void replace_first(std::string& bytes, const std::string& from, const std::string& to) {
+    REQUIRE(from.size() == to.size());
+    const auto at = bytes.find(from);
+    REQUIRE(at != bytes.npos);
+    bytes.replace(at, from.size(), to);
+}
+
+} // namespace
+
+TEST_CASE("attributed_model: planted contradictions are told exactly, with both claims") {
+    const test::scratch_folder folder;
+    for (const std::string name : {"builder", "typed"}) {
+        INFO(name);
+        CHECK(nodes_in_conflict({dialect_file(name + ".onnx"), {}}).empty());
+    }
+    // A shape that three blocks share has the scope of the first of them.
+    const std::set<std::string> shared{"node_val_21", "node_val_23"};
+    CHECK(nodes_in_conflict({dialect_file("dynamo.onnx"), {}}) == shared);
+    // The first multiplication reads the weight of blocks.0.fc1; its metadata now speak of another.
+    auto bytes = test::read_bytes(dialect_file("dynamo.onnx"));
+    replace_first(bytes, "['', 'blocks.0', 'blocks.0.fc1', 'linear']",
+                  "['', 'blocks.1', 'blocks.1.fc1', 'linear']");
+    const stemma::attributed_model opened(folder.make("planted.onnx", bytes), {});
+    auto told = nodes_in_conflict(opened);
+    for (const auto& name : shared) {
+        CHECK(told.erase(name) == 1);
+    }
+    REQUIRE(told.size() == 1);
+    const auto node = test::node_called(opened.model(), *told.begin());
+    CHECK(opened.model().op_type(node) == "MatMul");
+    const auto& made = opened.tags().attributions[node];
+    CHECK(made.conflict);
+    CHECK(opened.modules().path(made.module) == "blocks.1.fc1"); // by trust
+    std::set<std::string> claimed;
+    for (const auto& one : opened.tags().conflicts.of(node)) {
+        claimed.emplace(opened.modules().path(one.module));
+    }
+    CHECK(claimed == std::set<std::string>{"blocks.0.fc1", "blocks.1.fc1"});
+}
+
+TEST_CASE("attributed_model: bodies of functions run where their calls do") {
+    for (const std::string name : {"dynamo", "dynamo_strict"}) {
+        const stemma::attributed_model opened(dialect_file(name + ".onnx"), {});
+        for (const auto* body : {"twice_first", "twice_second"}) {
+            const auto node = test::node_called(opened.model(), body);
+            REQUIRE(node != stemma::no_id);
+            CHECK(opened.modules().path(opened.tags().attributions[node].module) == "head");
+        }
+    }
+}
+
+TEST_CASE("attributed_model: an operator that a rewriter fused belongs to what holds all it was "
+          "made of") {
+    const stemma::attributed_model opened(dialect_file("rewritten.onnx"), {});
+    stemma::id fused = 0;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        if (opened.model().op_type(node) == "Gemm") {
+            const auto& made = opened.tags().attributions[node];
+            CHECK(opened.modules().path(made.module) == "stages." + std::to_string(fused++));
+            CHECK(made.confidence < 0.9F);
+        }
+    }
+    CHECK(fused == 3);
+}
+
+TEST_CASE("attributed_model: calls of shared blocks and towers are those that ran") {
+    std::size_t later_calls = 0;
+    for (const auto& model : test::files_called("model.onnx", ".onnx")) {
+        const auto folder = fs::path(model).parent_path();
+        if (!fs::exists(folder / "truth.json")) {
+            continue;
+        }
+        const auto truth =
+            nlohmann::json::parse(test::read_bytes((folder / "truth.json").string()));
+        std::map<std::string, stemma::id> true_calls;
+        for (const auto& node : truth.at("nodes")) {
+            if (node.contains("call") && node.at("call").is_number()) {
+                true_calls[node.at("original").get<std::string>()] =
+                    node.at("call").get<stemma::id>();
+            }
+        }
+        stemma::attribution_options options;
+        options.captures = stemma::captures({(folder / "modules.json").string()});
+        const stemma::attributed_model opened(model, options);
+        for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+            const auto known = true_calls.find(std::string(opened.model().name(node)));
+            if (known == true_calls.end()) {
+                continue;
+            }
+            INFO(model << " " << known->first);
+            const auto call = opened.tags().attributions[node].call;
+            CHECK(call == known->second);
+            later_calls += known->second > 0 ? 1U : 0U;
+        }
+    }
+    CHECK(later_calls > 0);
+}
+
+TEST_CASE("attributed_model: a root without a class is the model, whatever the graph is called") {
+    const test::scratch_folder folder;
+    const auto tags_of = [&](const std::string& path) {
+        const stemma::attributed_model opened(path, {});
+        std::vector<std::string> tags;
+        for (const auto& made : opened.tags().attributions) {
+            tags.push_back(opened.tags().tags.text(made.module));
+        }
+        return tags;
+    };
+    const auto model = [](const std::string& name) {
+        auto graph = test::graph({test::node("MatMul", {"x", "fc.weight"}, {"h"}, "/fc/MatMul"),
+                                  test::node("Relu", {"h"}, {"y"}, "/Relu")},
+                                 {"x"}, {"y"});
+        graph.inner(5, test::tensor("fc.weight", {2, 2})).text(2, name); // the last name counts
+        return test::model(graph).bytes();
+    };
+    const auto first = tags_of(folder.make("a.onnx", model("main_graph")));
+    CHECK(first == std::vector<std::string>{"/model/fc", "/model"});
+    CHECK(tags_of(folder.make("b.onnx", model("torch_jit"))) == first);
+    CHECK(tags_of(folder.make("c.onnx", model(""))) == first);
+    SECTION("a record keeps what it calls the root") {
+        const auto bytes = model("torch_jit");
+        test::tagged_model tagged(bytes);
+        auto named = stemma::rebuild_tree(tagged.ops, "torch_jit").modules;
+        test::tagged_model as_before(bytes, &named);
+        as_before.from_model = true;
+        const auto written_before = as_before.write(stemma::carrier_set{});
+        CHECK(tags_of(folder.make("d.onnx", written_before)) ==
+              std::vector<std::string>{"/torch_jit/fc", "/torch_jit"});
+    }
+}
+
+TEST_CASE("attributed_model: a capture of another model entirely is not used, and that is said") {
+    const fs::path fixtures(STEMMA_TEST_DATA "/fixtures");
+    const auto model = (fixtures / "bert_micro" / "model.onnx").string();
+    stemma::attribution_options options;
+    options.captures = stemma::captures({(fixtures / "resnet18" / "modules.json").string(),
+                                         (fixtures / "resnet18" / "trace.json").string()});
+    const stemma::attributed_model with(model, options);
+    const stemma::attributed_model without(model, {});
+    REQUIRE(with.capture_notes().size() == 1);
+    CHECK(with.capture_notes().front().find("another model") != std::string::npos);
+    CHECK(with.tree_from_model());
+    CHECK(with.captured().empty());
+    REQUIRE(with.modules().size() == without.modules().size());
+    for (id node = 0; node < with.model().node_count(); ++node) {
+        CHECK(with.tags().attributions[node].module == without.tags().attributions[node].module);
+    }
+}
+
+TEST_CASE("attributed_model: any number of threads finds and writes the same") {
+    for (const auto& path : test::model_files()) {
+        CAPTURE(path);
+        const auto capture = fs::path(path).parent_path() / "modules.json";
+        for (const bool with_capture : {false, true}) {
+            stemma::attribution_options options;
+            if (with_capture && !fs::exists(capture)) {
+                continue;
+            }
+            if (with_capture) {
+                options.captures = stemma::captures({capture.string()});
+            }
+            stemma::attributed_model one(path, options);
+            options.threads = {4, 1};
+            options.digest = true;
+            stemma::attributed_model several(path, options);
+            const bool same_attributions = std::ranges::equal(
+                one.tags().attributions, several.tags().attributions,
+                [](const stemma::attribution& a, const stemma::attribution& b) {
+                    return a.module == b.module && a.call == b.call && a.source == b.source &&
+                           a.confidence == b.confidence && a.conflict == b.conflict;
+                });
+            CHECK(same_attributions);
+            CHECK(several.tags().conflicts.size() == one.tags().conflicts.size());
+            const bool same = written(several) == written(one);
+            CHECK(same);
+        }
+    }
+}
+
+TEST_CASE("attributed_model: a model that was opened may be read beside") {
+    const auto path = test::fixture("bert_micro/model.onnx");
+    for (const unsigned most : {1U, 4U}) {
+        stemma::attribution_options options;
+        options.threads = {most, 1};
+        auto file = std::make_unique<const stemma::model_file>(path, options.threads);
+        const auto* const model = &file->model();
+        auto nodes = stemma::start_beside(options.threads, model->node_count(),
+                                          [model] { return model->node_count(); });
+        options.threads = options.threads.without_one();
+        stemma::attributed_model opened(std::move(file), options);
+        CHECK(model == &opened.model());
+        CHECK(nodes.get() == opened.model().node_count());
+        stemma::attributed_model alone(path, {});
+        CHECK(written(opened) == written(alone));
+    }
+}
+
+TEST_CASE("attributed_model: what is written stays when evidence is forgotten") {
+    const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
+    for (const auto* name : {"bert_micro", "shared_twice", "control_flow"}) {
+        const auto model = (fixtures / name / "model.onnx").string();
+        stemma::attributed_model whole(model, {});
+        stemma::attributed_model forgetful(model, {});
+        forgetful.forget_evidence();
+        CHECK(written(forgetful) == written(whole));
+    }
+}
+
+} // namespace test::open_attributed_model

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/open/attribution_options.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/tagging/policy_registry.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::open_attribution_options {
+
+using stemma::id;
+
+namespace {
+
+/// Selects one module, of a rank.
+struct only {
+    using policy_category = stemma::selection_category;
+
+    id module;
+
+    [[nodiscard]] bool selects(const stemma::module_tree&, id m) const { return m == module; }
+};
+
+/// Claims that every operator is in the last module.
+struct all_in_last {
+    using policy_category = stemma::evidence_category;
+
+    struct claims {
+        id last;
+
+        template <class Vertex, class Function>
+        void for_each_claim(const Vertex&, Function f) const {
+            f(stemma::claim{last, stemma::no_id, 1, stemma::provenance::exported});
+        }
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] claims prepare(stemma::evidence_context<Ops, Modules>& context) const {
+        return {static_cast<id>(context.index().size() - 1)};
+    }
+};
+
+/// The same, with a name.
+struct labels : all_in_last {
+    static constexpr std::string_view name = "labels";
+};
+
+/// Numbers as tags.
+struct numbers {
+    using policy_category = stemma::naming_category;
+
+    template <class Modules>
+    void name_modules(const Modules& modules, stemma::tag_table& tags) const {
+        for (id m = 0; m < modules.index().size(); ++m) {
+            if (tags.is_selected(m)) {
+                tags.set_segment(m, std::to_string(m));
+            }
+        }
+    }
+};
+
+const auto path = test::fixture("mlp/model.onnx");
+
+/// Returns: what a model tagged by `options` is read as by `again`, tags in front.
+std::vector<std::string> read_again(const stemma::attribution_options& options,
+                                    const stemma::attribution_options& again) {
+    stemma::model_record record;
+    record.options = stemma::recorded_options(options);
+    auto taken = again;
+    auto problems = adopt_options(taken, record);
+    const stemma::attributed_model opened(path, taken);
+    problems.insert(problems.begin(), opened.tags().tags.text(1));
+    return problems;
+}
+
+} // namespace
+
+TEST_CASE("attribution_options: policies are given as types, in any order",
+          "[attribution_options]") {
+    stemma::attribution_options options;
+    options.captures = stemma::captures({test::fixture("mlp/modules.json")});
+    const stemma::attributed_model plain(path, options);
+    options.set(stemma::no_propagation{}, stemma::attribute_paths{}, stemma::all_modules{},
+                stemma::cautious{});
+    const stemma::attributed_model opened(path, options);
+    const auto& tags = opened.tags().tags;
+    for (id m = 0; m < tags.size(); ++m) {
+        CHECK(tags.is_selected(m));
+    }
+    CHECK(plain.tags().tags.text(1) != tags.text(1));
+    CHECK(stemma::recorded_options(options) ==
+          std::map<std::string, std::string>{{"select", "all"},
+                                             {"naming", "attribute-paths"},
+                                             {"resolve", "cautious"},
+                                             {"propagate", "off"}});
+    CHECK(stemma::recorded_options({}).empty());
+}
+
+TEST_CASE("attribution_options: what is not a policy of the library is taken as it is",
+          "[attribution_options]") {
+    const stemma::attributed_model chosen(path, stemma::attribution_options().set(only{2}));
+    for (id m = 0; m < chosen.modules().size(); ++m) {
+        CHECK(chosen.tags().tags.is_selected(m) == (m == 0 || m == 2));
+    }
+    stemma::attribution_options options;
+    options.selection = [](const stemma::module_tree&, id m) { return m == 2; };
+    const stemma::attributed_model same(path, options);
+    CHECK(same.tags().tags.text(2) == chosen.tags().tags.text(2));
+}
+
+TEST_CASE("attribution_options: sources of one's own are asked, under their names",
+          "[attribution_options]") {
+    const stemma::attributed_model last(path, stemma::attribution_options().set(all_in_last{}));
+    for (const auto& one : last.tags().attributions) {
+        CHECK(one.module + 1 == last.modules().size());
+        CHECK(one.source == stemma::provenance::exported);
+    }
+    stemma::attribution_options options;
+    options.sources.emplace(); // none of the library
+    stemma::attributed_model labelled(path, options.set(labels{}));
+    const auto& tags = labelled.tags();
+    for (const auto& one : tags.attributions) {
+        CHECK(one.module + 1 == labelled.modules().size());
+        CHECK(tags.provenances[one.source] == "labels");
+    }
+    const auto claims = labelled.claims_about(0);
+    REQUIRE(claims.size() == 1);
+    CHECK(tags.provenances[claims.front().source] == "labels");
+}
+
+TEST_CASE("attribution_options: a record chooses as whoever wrote it", "[attribution_options]") {
+    stemma::attribution_options options;
+    for (const auto& chosen :
+         {stemma::attribution_options().set(stemma::attribute_paths{}, stemma::all_modules{}),
+          stemma::attribution_options().set(stemma::not_infrastructure{.keep = {"Linear"}}),
+          stemma::attribution_options().set(stemma::down_to_depth{1}, stemma::by_trust{0.25F}),
+          stemma::attribution_options().set(stemma::class_paths{})}) {
+        const auto once = read_again(chosen, chosen);
+        CHECK(read_again(chosen, options) == once);
+        CHECK(once.size() == 1);
+        stemma::attribution_options taken;
+        stemma::model_record record;
+        record.options = stemma::recorded_options(chosen);
+        CHECK(adopt_options(taken, record).empty());
+        CHECK(stemma::recorded_options(taken) == record.options);
+    }
+    options.naming = stemma::attribute_paths{};
+    CHECK(read_again(stemma::attribution_options().set(numbers{}), options) ==
+          read_again(options, options));
+}
+
+TEST_CASE("attribution_options: policies that a record names and nobody knows are said",
+          "[attribution_options]") {
+    auto chosen = stemma::attribution_options().set(numbers{});
+    CHECK(read_again(chosen, {}).back() ==
+          "pkg.stemma.model names a naming policy, 'unnamed', that is not known here; the default "
+          "is used");
+    stemma::onnx_policy_registry known;
+    known.namings.add("numbers", numbers{});
+    known.sources.add(labels{});
+    chosen.naming = known.namings.get("naming", "numbers");
+    chosen.sources.emplace({stemma::provenance::scope});
+    chosen.set(labels{});
+    CHECK(stemma::recorded_options(chosen) ==
+          std::map<std::string, std::string>{{"naming", "numbers"}, {"sources", "scope,labels"}});
+    CHECK(read_again(chosen, {}).size() == 3); // the tag, and two
+    stemma::attribution_options again;
+    again.known = &known;
+    CHECK(read_again(chosen, again) == std::vector<std::string>{"/0/1"});
+}
+
+} // namespace test::open_attribution_options

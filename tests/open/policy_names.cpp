@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/open/policy_names.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/error.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::open_policy_names {
+
+namespace {
+
+std::vector<std::string> tags_of(const stemma::policy_names& names) {
+    const stemma::onnx_policy_registry known;
+    stemma::attribution_options how;
+    how.captures = stemma::captures({test::fixture("bert_micro/modules.json")});
+    const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
+                                          stemma::with_policies(how, names, known));
+    std::vector<std::string> tags;
+    for (const auto& made : opened.tags().attributions) {
+        tags.push_back(opened.tags().tags.text(made.module));
+    }
+    return tags;
+}
+
+std::string refusal(const stemma::policy_names& names) {
+    const stemma::onnx_policy_registry known;
+    try {
+        static_cast<void>(stemma::with_policies({}, names, known));
+    } catch (const stemma::error& e) {
+        CHECK(e.code() == stemma::error_code::refused);
+        return e.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("policy_names: names choose what types would") {
+    CHECK(tags_of({}) == tags_of({.selection = "default"}));
+    CHECK(tags_of({.selection = "all"}) != tags_of({}));
+    CHECK(tags_of({.keep = {"Linear"}}) != tags_of({}));
+    CHECK(tags_of({.selection = "all", .keep = {"Linear"}}) == tags_of({.selection = "all"}));
+}
+
+TEST_CASE("policy_names: sources that are named are asked, and no others") {
+    const stemma::onnx_policy_registry known;
+    const auto how = stemma::with_policies({}, {.sources = {"scope", "parameter"}}, known);
+    REQUIRE(how.sources);
+    CHECK(*how.sources == std::vector{stemma::provenance::scope, stemma::provenance::parameter});
+    CHECK(!stemma::with_policies({}, {}, known).sources);
+    CHECK(how.known == &known);
+}
+
+TEST_CASE("policy_names: what is not known is refused, and what is known named") {
+    CHECK(refusal({.propagation = "residul"}).find("residual") != std::string::npos);
+    CHECK(refusal({.sources = {"skope"}}).find("scope") != std::string::npos);
+    CHECK(!refusal({.sources = {"consumer"}}).empty()); // a rule, no source
+    CHECK(!refusal({.naming = "nothing"}).empty());
+    CHECK(refusal({.naming = "default"}).empty());
+}
+
+TEST_CASE("source_names: all that can be asked for") {
+    const auto names = stemma::source_names({});
+    CHECK(names.starts_with("export, "));
+    CHECK(names.find("leftover") != std::string::npos);
+    CHECK(names.find("consumer") == std::string::npos);
+}
+
+} // namespace test::open_policy_names

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/open/write_tagged.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/check/check_model.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/strip_model.hpp>
+#include <stemma/report/summarize_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::open_write_tagged {
+
+namespace {
+
+/// A carrier that stemma does not know.
+struct path_only {
+    using policy_category = stemma::carrier_category;
+
+    template <stemma::carrier_sink Sink>
+    void write(const stemma::operator_tags& tags, Sink& sink) const {
+        sink.metadata("pkg.stemma.layer",
+                      tags.module.empty() ? std::string_view("-") : tags.module);
+    }
+};
+
+std::vector<std::string> tags_of(const stemma::attributed_model& opened) {
+    std::vector<std::string> tags;
+    for (const auto& made : opened.tags().attributions) {
+        tags.push_back(opened.tags().tags.text(made.module));
+    }
+    return tags;
+}
+
+} // namespace
+
+TEST_CASE("write_tagged: writes what tagged_bytes returns, and stemma reads the same tags back") {
+    const test::scratch_folder folder;
+    for (const auto* fixture : {"mlp", "bert_micro", "control_flow"}) {
+        stemma::attribution_options how;
+        how.captures = stemma::captures({test::fixture(std::string(fixture) + "/modules.json")});
+        stemma::attributed_model opened(test::fixture(std::string(fixture) + "/model.onnx"), how);
+        const auto path = folder.file("tagged.onnx");
+        const auto size =
+            stemma::write_tagged(opened, path, stemma::usual_carriers, {.sync = false});
+        const auto bytes = test::read_bytes(path);
+        CHECK(bytes == stemma::tagged_bytes(opened));
+        CHECK(bytes.size() == size);
+        const stemma::attributed_model again(path, {});
+        CHECK(again.was_tagged());
+        CHECK(again.is_fresh());
+        CHECK(tags_of(again) == tags_of(opened));
+    }
+}
+
+TEST_CASE("write_tagged: needs no evidence") {
+    const test::scratch_folder folder;
+    stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
+    const auto bytes = stemma::tagged_bytes(opened);
+    opened.forget_evidence();
+    CHECK(stemma::tagged_bytes(opened) == bytes);
+}
+
+TEST_CASE("write_tagged: with a carrier of one's own, stemma finds all tags again") {
+    const test::scratch_folder folder;
+    const auto source = test::fixture("bert_micro/model.onnx");
+    stemma::attribution_options how;
+    how.captures = stemma::captures({test::fixture("bert_micro/modules.json")});
+    stemma::attributed_model opened(source, how);
+    const auto path = folder.make("own.onnx", stemma::tagged_bytes(opened, path_only{}));
+    const stemma::attributed_model again(path, {});
+    CHECK(again.is_fresh());
+    CHECK(again.record_notes().empty());
+    CHECK(again.modules().size() == opened.modules().size());
+    CHECK(tags_of(again) == tags_of(opened));
+    CHECK(stemma::count_of(stemma::find_problems(again.model()), stemma::severity::error) == 0);
+    CHECK(stemma::strip_model(again.model()) == test::read_bytes(source));
+}
+
+TEST_CASE("write_tagged: carriers in the box are recorded as what they are") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const auto one = [&](const auto& carrier, const stemma::carrier_set& as_set) {
+        CHECK(stemma::tagged_bytes(opened, carrier) == stemma::tagged_bytes(opened, as_set));
+    };
+    one(stemma::metadata_carrier{}, {});
+    one(stemma::attribute_carrier{}, {.metadata = false, .attribute = true});
+    one(stemma::doc_string_carrier{}, {.metadata = false, .doc_string = true});
+    one(stemma::namespace_carrier{}, {.metadata = false, .name_space = true});
+    one(stemma::model_carrier{}, {.metadata = false, .model = true});
+    one(stemma::mark_carrier{}, {.metadata = false, .mark = true});
+}
+
+TEST_CASE("carriers_named: knows all by name, and says which it does not know") {
+    CHECK(stemma::carriers_named("metadata,mark") == stemma::usual_carriers);
+    CHECK(stemma::carriers_named("model") == stemma::carrier_set{.metadata = false, .model = true});
+    for (const auto* list : {"", "metadata,marks", "all"}) {
+        std::string said;
+        try {
+            static_cast<void>(stemma::carriers_named(list));
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::refused);
+            said = e.what();
+        }
+        CHECK(said.find("doc-string") != std::string::npos);
+    }
+}
+
+TEST_CASE("write_sidecar: a file holds what a sink is given") {
+    const test::scratch_folder folder;
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const auto summary = stemma::summarize(opened);
+    stemma::string_sink sink;
+    stemma::write_sidecar(sink, opened, summary);
+    stemma::write_sidecar(folder.file("tags.json"), opened, summary, false);
+    CHECK(test::read_bytes(folder.file("tags.json")) == sink.text);
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.sidecar/1");
+    CHECK(json["nodes"].size() == opened.model().node_count());
+}
+
+} // namespace test::open_write_tagged

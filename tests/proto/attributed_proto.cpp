@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/proto/attributed_proto.hpp>
+
+#include "../catch.hpp"
+#include "../sanitized.hpp"
+#include "models.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::proto_attributed_proto {
+
+namespace fs = std::filesystem;
+using stemma::attributed_model;
+using stemma::attributed_proto;
+using stemma::attribution_options;
+using stemma::id;
+
+namespace {
+
+/// Returns: the captures that lie beside a model.
+std::vector<std::string> captures_beside(const fs::path& model) {
+    std::vector<std::string> found;
+    for (const auto* name : {"modules.json", "trace.json", "fx.json"}) {
+        const auto path = model.parent_path() / name;
+        if (fs::exists(path)) {
+            found.push_back(path.string());
+        }
+    }
+    return found;
+}
+
+/// Returns: the bytes of a file with what is known of it written into it, as `tag` does.
+std::string tagged_bytes(attributed_model& opened, const stemma::carrier_set& carriers) {
+    const auto& model = opened.model();
+    auto& found = opened.tags();
+    stemma::tag_editor editor(
+        model, opened.modules(), found, carriers,
+        carriers.metadata ? stemma::find_value_tags(model, opened.modules(), found)
+                          : std::vector<stemma::id_set>(),
+        to_json(opened.record(carriers), opened.modules()),
+        carriers.model ? to_json(stemma::to_table(found)) : std::string(),
+        carriers.mark ? to_json(stemma::sketch_of(model, found.attributions)) : std::string());
+    stemma::rewrite plan(model, editor);
+    stemma::string_splice out(model.bytes());
+    plan.write(out);
+    return std::move(out.text);
+}
+
+void check_same(const stemma::module_tree& made, const stemma::module_tree& expected) {
+    REQUIRE(made.size() == expected.size());
+    for (id m = 0; m < expected.size(); ++m) {
+        CHECK(made.path(m) == expected.path(m));
+        CHECK(made.qualified_class(m) == expected.qualified_class(m));
+        CHECK(made.class_name(m) == expected.class_name(m));
+        CHECK(made.calls(m) == expected.calls(m));
+    }
+}
+
+void check_same(const stemma::tagging& made, const stemma::tagging& expected) {
+    REQUIRE(made.attributions.size() == expected.attributions.size());
+    std::size_t others = 0;
+    for (id v = 0; v < expected.attributions.size(); ++v) {
+        const auto& a = made.attributions[v];
+        const auto& b = expected.attributions[v];
+        others +=
+            a.module != b.module || a.call != b.call || a.source != b.source ||
+                    a.confidence != b.confidence ||
+                    made.tags.text(made.selected(v)) != expected.tags.text(expected.selected(v))
+                ? 1U
+                : 0U;
+    }
+    CHECK(others == 0);
+}
+
+/// Whether a file and the message in it are attributed and tagged alike.
+void check_as_file(const std::string& path, const attribution_options& options) {
+    attributed_model file(path, options);
+    auto model = test::load(path);
+    const auto loaded = test::bytes_of(model);
+    attributed_proto held(model, options, path);
+    CHECK(test::bytes_of(model) == loaded);
+    check_same(held.modules(), file.modules());
+    check_same(held.tags(), file.tags());
+    CHECK(std::ranges::equal(held.known().capture_notes(), file.capture_notes()));
+    CHECK(std::ranges::equal(held.known().record_notes(), file.record_notes()));
+    CHECK(held.known().tree_from_model() == file.tree_from_model());
+    for (const auto& carriers :
+         {stemma::carrier_set{}, stemma::carrier_set{.doc_string = true, .model = true}}) {
+        held.tag(carriers);
+        CHECK(test::bytes_of(model) == test::bytes_of(test::parse(tagged_bytes(file, carriers))));
+    }
+}
+
+onnx::ModelProto named_model() {
+    onnx::ModelProto model;
+    auto& graph = *model.mutable_graph();
+    graph.add_initializer()->set_name("a.weight");
+    test::add_node(graph, "MatMul", "/a/MatMul", {"x", "a.weight"}, {"h"});
+    test::add_node(graph, "Relu", "/b/Relu", {"h"}, {"y"});
+    return model;
+}
+
+} // namespace
+
+TEST_CASE("attributed_proto: finds in a message what is found in its file, and writes the same",
+          "[onnx][attributed_proto]") {
+    // Every fifth model where a sanitizer watches.
+    const auto paths = test::fixture_paths();
+    for (std::size_t i = 0; i < paths.size(); i += test::sanitized ? 5 : 1) {
+        INFO(paths[i]);
+        check_as_file(paths[i], {});
+    }
+}
+
+TEST_CASE("attributed_proto: uses captures, traces included, as a file's",
+          "[onnx][attributed_proto]") {
+    std::size_t traced = 0;
+    const auto paths = test::fixture_paths();
+    for (std::size_t i = 0; i < paths.size(); i += test::sanitized ? 5 : 1) {
+        attribution_options options;
+        const auto captures = captures_beside(paths[i]);
+        options.captures = stemma::captures(captures);
+        if (!options.captures.empty()) {
+            INFO(paths[i]);
+            check_as_file(paths[i], options);
+            traced += captures.size() > 1 ? 1U : 0U;
+        }
+    }
+    CHECK(traced > 2);
+}
+
+TEST_CASE("attributed_proto: makes the tree from names where there is no capture",
+          "[onnx][attributed_proto]") {
+    auto model = named_model();
+    const attributed_proto held(model);
+    CHECK(held.known().tree_from_model());
+    CHECK(held.modules().path(held.tags().attributions[0].module) == "a");
+    CHECK(held.modules().path(held.tags().attributions[1].module) == "b");
+}
+
+TEST_CASE("attributed_proto: a capture of another model is a note, and the tree comes from names",
+          "[onnx][attributed_proto]") {
+    const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
+    auto model = test::load((fixtures / "bert_micro" / "model.onnx").string());
+    const attributed_proto alone(model);
+    attribution_options options;
+    options.captures = stemma::captures({(fixtures / "unet_tiny" / "modules.json").string()});
+    const attributed_proto held(model, options);
+    CHECK(held.known().capture_notes().size() == 1);
+    check_same(held.modules(), alone.modules());
+    check_same(held.tags(), alone.tags());
+}
+
+TEST_CASE("attributed_proto: a tagged message is read as its file is", "[onnx][attributed_proto]") {
+    auto model = named_model();
+    attributed_proto(model).tag();
+    attributed_proto again(model);
+    CHECK(again.known().uses_record());
+    const auto once = test::bytes_of(model);
+    again.tag();
+    CHECK(test::bytes_of(model) == once);
+}
+
+TEST_CASE("attributed_proto: refuses to tag a message that has other nodes since",
+          "[onnx][attributed_proto]") {
+    auto model = named_model();
+    attributed_proto held(model, {}, "mine");
+    test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
+    const auto changed = test::bytes_of(model);
+    try {
+        held.tag();
+        FAIL("tagged");
+    } catch (const stemma::error& problem) {
+        CHECK(problem.code() == stemma::error_code::contradiction);
+        CHECK(std::string(problem.what()) == "mine: has other nodes than when it was attributed");
+    }
+    CHECK(test::bytes_of(model) == changed);
+    attributed_proto(model).tag();
+    CHECK(test::bytes_of(model) != changed);
+}
+
+TEST_CASE("attributed_proto: a message that is no model is refused by the given name",
+          "[onnx][attributed_proto]") {
+    onnx::ModelProto empty;
+    empty.set_ir_version(8);
+    try {
+        const attributed_proto held(empty, {}, "mine");
+        FAIL("opened");
+    } catch (const stemma::error& problem) {
+        CHECK(std::string(problem.what()) == "mine: not an ONNX model: it has no graph");
+    }
+}
+
+TEST_CASE("attributed_proto: nodes that a host program adds are attributed anew",
+          "[onnx][attributed_proto]") {
+    auto model = named_model();
+    attributed_proto(model).tag();
+    test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
+    const attributed_proto again(model);
+    CHECK(again.modules().path(again.tags().attributions[2].module) == "b");
+}
+
+} // namespace test::proto_attributed_proto

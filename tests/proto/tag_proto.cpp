@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/proto/tag_proto.hpp>
+
+#include "../catch.hpp"
+#include "../sanitized.hpp"
+#include "models.hpp"
+
+#include <stemma/evidence/rebuild_tree.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/read_tags.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test::proto_tag_proto {
+
+namespace {
+
+using stemma::id;
+
+struct attributed {
+    stemma::module_tree modules;
+    stemma::tagging found;
+};
+
+template <class Model>
+attributed attribute(const Model& model) {
+    const stemma::onnx_operators<Model> ops(model);
+    attributed result;
+    result.modules = stemma::rebuild_tree(ops).modules;
+    result.found = stemma::tag_operators(ops, result.modules);
+    return result;
+}
+
+std::vector<stemma::carrier_set> all_carriers() {
+    std::vector<stemma::carrier_set> all;
+    for (unsigned bits = 0; bits < 32; ++bits) {
+        all.push_back({(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0,
+                       (bits & 16U) != 0});
+    }
+    return all;
+}
+
+std::string name_of(const stemma::carrier_set& carriers) {
+    std::string name = "carriers";
+    for (const auto& [carrier, used] : stemma::detail::carrier_names(carriers)) {
+        name.append(used ? " " : "").append(used ? carrier : "");
+    }
+    return name;
+}
+
+template <class Editor>
+std::string rewritten(const stemma::wire_model& model, Editor& editor) {
+    stemma::rewrite plan(model, editor);
+    stemma::string_splice out(model.bytes());
+    plan.write(out);
+    return std::move(out.text);
+}
+
+std::string tag_file(const std::string& bytes, const attributed& with,
+                     const stemma::carrier_set& carriers) {
+    const stemma::wire_model model(bytes);
+    auto found = with.found;
+    stemma::model_record record;
+    record.carriers = carriers;
+    record.nodes = model.node_count();
+    record.digest = stemma::structure_digest(model);
+    const auto text = to_json(record, with.modules);
+    const auto table = carriers.model ? to_json(stemma::to_table(found)) : std::string();
+    stemma::tag_editor editor(model, with.modules, found, carriers,
+                              carriers.metadata
+                                  ? stemma::find_value_tags(model, with.modules, found)
+                                  : std::vector<stemma::id_set>(),
+                              text, table);
+    return rewritten(model, editor);
+}
+
+std::string strip_file(const std::string& bytes) {
+    const stemma::wire_model model(bytes);
+    stemma::strip_editor editor(model);
+    return rewritten(model, editor);
+}
+
+template <class Proto>
+std::string stripped(Proto model) {
+    stemma::strip(model);
+    return test::bytes_of(model);
+}
+
+// Field by field, unknown ones included, and in the order of repeated ones.
+template <class Proto>
+void check_equal(const Proto& made, const Proto& expected) {
+    using google::protobuf::util::MessageDifferencer;
+    if (test::bytes_of(made) != test::bytes_of(expected)) {
+        std::string differences;
+        MessageDifferencer differencer;
+        differencer.ReportDifferencesToString(&differences);
+        CHECK(differencer.Compare(expected, made));
+        FAIL(differences.substr(0, 2000));
+    }
+}
+
+template <class Proto>
+void check_carriers(const Proto& untagged) {
+    const auto bytes = test::bytes_of(untagged);
+    const auto with = attribute(stemma::basic_proto_model<Proto>(untagged));
+    const auto plain = stripped(untagged);
+    // Every fifth set where a sanitizer watches; which ones differs from file to file.
+    const std::size_t step = test::sanitized ? 5 : 1;
+    const auto all = all_carriers();
+    for (auto i = bytes.size() % step; i < all.size(); i += step) {
+        const auto& carriers = all[i];
+        INFO(name_of(carriers));
+        auto model = untagged;
+        auto found = with.found;
+        stemma::tag(model, with.modules, found, carriers);
+        check_equal(model, test::parse<Proto>(tag_file(bytes, with, carriers)));
+        CHECK(stripped(model) == plain);
+        auto again = model;
+        stemma::tag(again, with.modules, found, carriers);
+        check_equal(again, model);
+    }
+}
+
+onnx::ModelProto small_model() {
+    onnx::ModelProto model;
+    auto& graph = *model.mutable_graph();
+    graph.set_name("net");
+    graph.add_initializer()->set_name("a.weight");
+    graph.add_initializer()->set_name("b.weight");
+    test::add_node(graph, "MatMul", "/a/MatMul", {"x", "a.weight"}, {"h"});
+    test::add_node(graph, "MatMul", "/b/MatMul", {"h", "b.weight"}, {"y"});
+    return model;
+}
+
+template <class Message>
+std::multimap<std::string, std::string> metadata(const Message& message) {
+    std::multimap<std::string, std::string> entries;
+    stemma::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
+        entries.emplace(key, value);
+    });
+    return entries;
+}
+
+} // namespace
+
+TEST_CASE("tag: writes into messages what is written into the file, and strip takes it out",
+          "[onnx][tag_proto]") {
+    for (const auto& path : test::fixture_paths()) {
+        INFO(path);
+        const auto untagged = test::load(path);
+        CHECK(stripped(untagged) == test::bytes_of(untagged));
+        check_carriers(untagged);
+    }
+}
+
+TEST_CASE("tag: what others wrote stays as it does in the file, in every schema",
+          "[onnx][tag_proto]") {
+    const auto older = test::rare_model<onnx::ModelProto>();
+    CHECK(stripped(older) == test::bytes_of(older));
+    check_carriers(older);
+    const auto newer = test::rare_model<newer_onnx::ModelProto>();
+    CHECK(stripped(newer) == test::bytes_of(newer));
+    check_carriers(newer);
+}
+
+TEST_CASE("tag: other carriers replace those that are there", "[onnx][tag_proto]") {
+    const auto untagged = test::rare_model<onnx::ModelProto>();
+    const auto with = attribute(stemma::proto_model(untagged));
+    for (const auto& first : all_carriers()) {
+        auto found = with.found;
+        auto tagged = untagged;
+        stemma::tag(tagged, with.modules, found, first);
+        for (const auto& second : all_carriers()) {
+            INFO(name_of(first) << ", then " << name_of(second));
+            auto twice = tagged;
+            stemma::tag(twice, with.modules, found, second);
+            auto once = untagged;
+            stemma::tag(once, with.modules, found, second);
+            check_equal(twice, once);
+        }
+    }
+}
+
+TEST_CASE("strip: takes out of messages what was put into the file, and the other way round",
+          "[onnx][tag_proto]") {
+    const auto untagged = test::rare_model<onnx::ModelProto>();
+    const auto bytes = test::bytes_of(untagged);
+    const auto with = attribute(stemma::proto_model(untagged));
+    for (const auto& carriers : all_carriers()) {
+        INFO(name_of(carriers));
+        const auto tagged = test::parse(tag_file(bytes, with, carriers));
+        CHECK(stripped(tagged) == bytes);
+        CHECK(test::bytes_of(test::parse(strip_file(test::bytes_of(tagged)))) == bytes);
+    }
+}
+
+TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
+    auto model = small_model();
+    auto with = attribute(stemma::proto_model(model));
+
+    stemma::tag(model, with.modules, with.found);
+
+    const auto first = metadata(model.graph().node(0));
+    CHECK(first.count("pkg.stemma.module") == 1);
+    CHECK(first.find("pkg.stemma.module")->second == "a");
+    CHECK(first.find("pkg.stemma.source_module")->second == "/model/a");
+    CHECK(metadata(model.graph().node(1)).find("pkg.stemma.module")->second == "b");
+    CHECK(metadata(model.graph().initializer(1)).find("pkg.stemma.hierarchy_tags")->second ==
+          "[\"/model/b\"]");
+    CHECK(metadata(model).count("pkg.stemma.model") == 1);
+}
+
+TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[onnx][tag_proto]") {
+    const auto untagged = small_model();
+    const auto with = attribute(stemma::proto_model(untagged));
+    for (const auto& carriers : all_carriers()) {
+        INFO(name_of(carriers));
+        auto model = untagged;
+        auto found = with.found;
+        stemma::tag(model, with.modules, found, carriers);
+        const auto bytes = test::bytes_of(model);
+        const stemma::wire_model wire(bytes);
+        const auto carried = stemma::read_carried_modules(wire, with.modules, found.tags).of;
+        const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
+                          carriers.model || carriers.name_space;
+        for (id node = 0; node < wire.node_count(); ++node) {
+            CHECK(carried[node] == (read ? found.attributions[node].module : stemma::no_id));
+        }
+        CHECK(stemma::find_model_record(wire)->carriers == carriers);
+    }
+}
+
+TEST_CASE("tag: says in the record what the caller knows of the tags", "[onnx][tag_proto]") {
+    auto model = small_model();
+    auto with = attribute(stemma::proto_model(model));
+    stemma::model_record about;
+    about.from_model = true;
+    about.options["select"] = "all";
+
+    stemma::tag(model, with.modules, with.found, {}, about);
+
+    const auto bytes = test::bytes_of(model);
+    const auto record = stemma::find_model_record(stemma::wire_model(bytes));
+    REQUIRE(record);
+    CHECK(record->from_model);
+    CHECK(record->options.at("select") == "all");
+    CHECK(record->nodes == 2);
+    CHECK(record->modules.size() == with.modules.size());
+}
+
+TEST_CASE("tag: a foreign namespace is set aside and comes back", "[onnx][tag_proto]") {
+    auto model = small_model();
+    stemma::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    const auto before = test::bytes_of(model);
+    auto with = attribute(stemma::proto_model(model));
+
+    stemma::tag(model, with.modules, with.found, {.metadata = false, .name_space = true});
+
+    const auto first = metadata(model.graph().node(0));
+    CHECK(first.find("pkg.stemma.saved.namespace")->second == "theirs");
+    CHECK(first.find("namespace")->second == "a");
+    CHECK(stripped(model) == before);
+}
+
+TEST_CASE("strip: a namespace is theirs where the record does not say otherwise",
+          "[onnx][tag_proto]") {
+    auto model = small_model();
+    stemma::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    const auto before = test::bytes_of(model);
+    stemma::add_metadata(model, "pkg.stemma.model", "damaged");
+
+    CHECK(stripped(model) == before);
+}
+
+TEST_CASE("tag: nodes that a host program adds are tagged with the others", "[onnx][tag_proto]") {
+    auto model = small_model();
+    auto with = attribute(stemma::proto_model(model));
+    stemma::tag(model, with.modules, with.found);
+    test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
+
+    const auto untouched = metadata(model.graph().node(2));
+    auto again = attribute(stemma::proto_model(model));
+    stemma::tag(model, again.modules, again.found);
+
+    CHECK(untouched.empty());
+    CHECK(metadata(model.graph().node(2)).find("pkg.stemma.module")->second == "b");
+}
+
+} // namespace test::proto_tag_proto

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/explain_no_match.hpp>
+
+#include "../catch.hpp"
+#include "../query_scene.hpp"
+
+#include <string>
+
+namespace test::query_explain_no_match {
+
+namespace {
+
+std::string explain(const std::string& text) {
+    static const test::query_scene scene;
+    CHECK(scene.operators_for(text).empty());
+    return stemma::explain_no_match(stemma::parse_query(text), scene.modules, scene.tags, scene,
+                                    scene.attributions);
+}
+
+bool says(const std::string& text, const std::string& part) {
+    const auto said = explain(text);
+    INFO(text << " -> " << said);
+    CHECK(said.find(part) != std::string::npos);
+    return said.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("explain_no_match: names the term that fits nothing, and what is like it") {
+    CHECK(says("op:MatMul and block.0", "column 15: no module has the path 'block.0'"));
+    CHECK(says("op:MatMul and block.0", "like it are 'blocks.0'"));
+    CHECK(says("/Net/Blok.0", "column 1: no module has the tag '/Net/Blok.0'; like it are "));
+    CHECK(says("/Net/Blok.0", "'/Net/Block.0'"));
+    CHECK(says("class:Liner", "'Linear'"));
+    CHECK(says("head[class:Mixr]", "column 6: no module is of class 'Mixr'"));
+    CHECK(says("op:Matmul", "no node is of type 'Matmul'; like it are 'MatMul'"));
+    CHECK(says("name:fc2", "'fc0'"));
+    CHECK(says("from:scoped", "'scope'"));
+    CHECK(says("reads:head.bia", "'head.bias'"));
+    CHECK(says("depth>9", "no module is so deep"));
+    CHECK(says("confidence:0.123", "holds for no node"));
+}
+
+TEST_CASE("explain_no_match: says how to ask for what is no module") {
+    CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
+    CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
+    CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));
+    CHECK(says("in", "'name:in' asks for the node of that name"));
+    CHECK(explain("blocks.7.Mixer").find("asks for") == std::string::npos);
+}
+
+TEST_CASE("explain_no_match: what fits only apart is said to") {
+    CHECK(explain("op:Gemm and blocks") == "no node fits all that is asked");
+    CHECK(explain("head and blocks") == "no module fits all that is asked");
+    CHECK(explain("head[depth:2]") == "no module fits all that is asked");
+    CHECK(explain("not '' and not nothing") == "no module fits all that is asked");
+}
+
+TEST_CASE("explain_no_match: a tree without classes is named as the reason") {
+    test::query_scene scene;
+    scene.modules = stemma::module_tree();
+    scene.tags = stemma::name_modules(scene.modules, stemma::not_infrastructure{});
+    for (auto& made : scene.attributions) {
+        made.module = 0;
+    }
+    CHECK(stemma::explain_no_match(stemma::parse_query("class:Linear"), scene.modules, scene.tags,
+                                   scene, scene.attributions) ==
+          "column 1: no module is of class 'Linear'; the tree knows no classes");
+}
+
+} // namespace test::query_explain_no_match

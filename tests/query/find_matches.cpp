@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/find_matches.hpp>
+
+#include "../catch.hpp"
+#include "../query_scene.hpp"
+
+#include <stemma/model/mapped_modules.hpp>
+#include <stemma/model/mapped_operators.hpp>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/property_map/function_property_map.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test::query_find_matches {
+
+namespace {
+
+using names = std::set<std::string>;
+using paths = std::vector<std::string>;
+
+const test::query_scene& scene() {
+    static const test::query_scene made;
+    return made;
+}
+
+names operators_for(const std::string& text) {
+    return scene().operators_for(text);
+}
+paths modules_for(const std::string& text) {
+    return scene().modules_for(text);
+}
+
+} // namespace
+
+TEST_CASE("find_matches: a module stands for all that lies in it") {
+    CHECK(operators_for("blocks.0") == names{"fc0", "mix0", "add0"});
+    CHECK(operators_for("blocks.*.mix") == names{"mix0", "mix1"});
+    CHECK(operators_for("**.fc") == names{"fc0", "mix0", "fc1", "mix1"});
+    CHECK(operators_for("/Net/Block.1") == names{"fc1", "mix1", "add1"});
+    CHECK(operators_for("/Net/Block.*/Mixer") == names{"mix0", "mix1"});
+    CHECK(operators_for("class:Block") == operators_for("blocks.*"));
+    CHECK(operators_for("class:zoo.Mix*") == operators_for("class:Mixer"));
+    CHECK(operators_for("tied") == names{"head"});
+    CHECK(operators_for("").size() == scene().nodes.size());
+    CHECK(operators_for("''").size() == scene().nodes.size());
+}
+
+TEST_CASE("find_matches: operators are asked for what they are") {
+    CHECK(operators_for("op:Add") == names{"add0", "add1"});
+    CHECK(operators_for("op:{Add,Gemm}") == names{"add0", "add1", "head"});
+    CHECK(operators_for("op:com.zoo::Gemm") == names{"head"});
+    CHECK(operators_for("op:com.*::*") == names{"head"});
+    CHECK(operators_for("op:ai.onnx::Add") == names{"add0", "add1"});
+    CHECK(operators_for("op:{com.zoo::*,Cast}") == names{"head", "in"});
+    CHECK(operators_for("not op:ai.onnx::*") == names{"head"});
+    CHECK(operators_for("op:*::{Add,Gemm}") == operators_for("op:{Add,Gemm}"));
+    CHECK(operators_for("op:Gemm") == names{"head"});
+    CHECK(operators_for("op:*zoo*").empty()); // no type, and a domain alone is not asked for
+    CHECK(operators_for("op:ai.onnx::Gemm").empty());
+    CHECK(operators_for("name:mix?") == names{"mix0", "mix1"});
+    CHECK(operators_for("from:{consumer,between}") == names{"add0", "add1"});
+    CHECK(operators_for("confidence<=0.7") == names{"in", "add0", "add1"});
+    CHECK(operators_for("confidence:0.7") == names{"add0"});
+    CHECK(operators_for("is:conflict") == names{"fc1"});
+    CHECK(operators_for("reads:blocks.*.fc.weight") == names{"fc0", "fc1", "head"});
+    CHECK(operators_for("reads:*").empty()); // does not pass over the dots
+    CHECK(operators_for("reads:head.* and op:Gemm") == names{"head"});
+}
+
+TEST_CASE("find_matches: terms combine as sets of operators do") {
+    const std::vector<std::string> terms{
+        "blocks.0",    "class:Linear", "op:MatMul",    "confidence<1", "reads:**.weight",
+        "**[is:leaf]", "depth>=2",     "/Net/Block.0", "is:conflict",  "**[depth:2]"};
+    const auto all = operators_for("");
+    for (const auto& a : terms) {
+        names others;
+        const auto in_a = operators_for(a);
+        std::set_difference(all.begin(), all.end(), in_a.begin(), in_a.end(),
+                            std::inserter(others, others.end()));
+        CHECK(operators_for("not " + a) == others);
+        CHECK(operators_for("not not " + a) == in_a);
+        for (const auto& b : terms) {
+            const auto in_b = operators_for(b);
+            names both;
+            std::set_intersection(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(),
+                                  std::inserter(both, both.end()));
+            names either = in_a;
+            either.insert(in_b.begin(), in_b.end());
+            INFO(a << " " << b);
+            CHECK(operators_for(a + " and " + b) == both);
+            CHECK(operators_for(a + " or " + b) == either);
+            CHECK(operators_for("not (" + a + " or " + b + ")") ==
+                  operators_for("not " + a + " and not " + b));
+        }
+    }
+}
+
+TEST_CASE("find_matches: brackets ask about one module, and asks about what is inside both") {
+    CHECK(modules_for("blocks.0 and class:Linear") == paths{"blocks.0.fc", "blocks.0.mix.fc"});
+    CHECK(modules_for("blocks.0[class:Linear]").empty());
+    CHECK(modules_for("blocks.0.**[class:Linear]") == paths{"blocks.0.fc", "blocks.0.mix.fc"});
+    CHECK(modules_for("class:Linear[depth:1]") == paths{"head"});
+    CHECK(modules_for("**[depth:2]") == paths{"blocks.0", "blocks.1"});
+    CHECK(modules_for("depth:2") == paths{"blocks.0", "blocks.1"});
+    CHECK(modules_for("class:Linear[not head and depth<=3]") ==
+          paths{"blocks.0.fc", "blocks.1.fc"});
+}
+
+TEST_CASE("find_matches: modules are the highest ones that lie wholly in what is asked for") {
+    CHECK(modules_for("") == paths{""});
+    CHECK(modules_for("**") == paths{""});
+    CHECK(modules_for("*") == paths{"blocks", "head"}); // the root has no name that `*` fits
+    CHECK(modules_for("not blocks.0") == paths{"blocks.1", "head"});
+    CHECK(modules_for("blocks and not blocks.0") == paths{"blocks.1"});
+    CHECK(modules_for("blocks.** and not **.mix") == paths{"blocks.0.fc", "blocks.1.fc"});
+    CHECK(modules_for("blocks or blocks.0") == paths{"blocks"});
+    CHECK(modules_for("is:selected[not is:leaf]") == paths{""});
+    CHECK(modules_for("none").empty());
+}
+
+TEST_CASE("find_matches: operators of the modules found are the operators found") {
+    for (const auto* text : {"blocks.*", "not blocks.1.mix", "class:Linear and not head",
+                             "**[is:leaf] or /Net/Block.0", "not (head or **.mix)"}) {
+        names inside;
+        for (const auto& path : modules_for(text)) {
+            const auto more = operators_for("'" + path + "'");
+            inside.insert(more.begin(), more.end());
+        }
+        const auto found = operators_for(text);
+        INFO(text);
+        CHECK(std::includes(found.begin(), found.end(), inside.begin(), inside.end()));
+        // What else is found sits in a module itself that also holds what is not asked for.
+        for (const auto& name : found) {
+            CHECK((inside.count(name) == 1 || name == "in" || name.starts_with("add")));
+        }
+    }
+}
+
+TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their names") {
+    using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+    using vertex = graph::vertex_descriptor;
+    const auto texts = [](std::vector<std::string> of) {
+        return boost::make_function_property_map<vertex>(
+            [of = std::move(of)](vertex v) -> std::string_view { return of[v]; });
+    };
+    graph tree(3);
+    add_edge(0, 1, tree);
+    add_edge(0, 2, tree);
+    const auto attributes = texts({"", "left", "right"});
+    const auto classes = texts({"Net", "Half", "Half"});
+    const stemma::mapped_modules modules(tree, 0, attributes, classes, classes);
+    const auto tags = stemma::name_modules(modules, stemma::all_modules{});
+    graph flow(2);
+    add_edge(0, 1, flow);
+    const stemma::mapped_operators ops(flow, texts({"a", "b"}), texts({"MatMul", "Add"}));
+    std::vector<stemma::attribution> made(2);
+    made[0].module = 1;
+    made[1].module = 2;
+    const auto ask = [&](const char* text) {
+        return stemma::find_matching_operators(stemma::parse_query(text), modules, tags, ops, made);
+    };
+    CHECK(ask("left") == std::vector<stemma::id>{0});
+    CHECK(ask("class:Half and not op:MatMul") == std::vector<stemma::id>{1});
+    CHECK(ask("/Net/Half.right") == std::vector<stemma::id>{1});
+    CHECK(ask("reads:*").empty());
+    CHECK(stemma::find_matching_modules(stemma::parse_query("class:Half"), modules, tags) ==
+          std::vector<stemma::id>{1, 2});
+}
+
+} // namespace test::query_find_matches

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/find_modules.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/error.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace test::query_find_modules {
+
+namespace {
+
+using stemma::id;
+
+stemma::attributed_model open_bert() {
+    return {test::fixture("bert_micro/model.onnx"),
+            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
+}
+
+template <class Find>
+stemma::error refusal(Find find) {
+    try {
+        static_cast<void>(find());
+    } catch (const stemma::error& e) {
+        return e;
+    }
+    return {stemma::error_code::cannot_read, "", "", "was not refused"};
+}
+
+} // namespace
+
+TEST_CASE("find_modules: by path, and the reason where there is none") {
+    const auto opened = open_bert();
+    const auto layers = stemma::find_modules(opened, "encoder.layer.*");
+    REQUIRE(!layers.empty());
+    for (auto m : layers) {
+        CHECK(opened.modules().path(m).starts_with("encoder.layer."));
+        CHECK(opened.modules().index().depth(m) == 3);
+    }
+    const auto missing = refusal([&] { return stemma::find_modules(opened, "encoder.layr"); });
+    CHECK(missing.code() == stemma::error_code::not_found);
+    CHECK(std::string(missing.what()).find("'encoder.layer'") != std::string::npos);
+    CHECK(refusal([&] { return stemma::find_modules(opened, "op:MatMul"); }).code() ==
+          stemma::error_code::refused);
+    CHECK(refusal([&] { return stemma::find_modules(opened, "a and and"); }).code() ==
+          stemma::error_code::refused);
+}
+
+TEST_CASE("find_nodes: by operator, ascending") {
+    const auto opened = open_bert();
+    const auto nodes = stemma::find_nodes(opened, "op:MatMul");
+    CHECK(std::is_sorted(nodes.begin(), nodes.end()));
+    std::vector<id> expected;
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        if (opened.model().op_type(node) == "MatMul") {
+            expected.push_back(node);
+        }
+    }
+    CHECK(nodes == expected);
+    CHECK(refusal([&] { return stemma::find_nodes(opened, "op:Matmul"); }).code() ==
+          stemma::error_code::not_found);
+}
+
+TEST_CASE("find_part: nodes, and the modules that hold them") {
+    const auto opened = open_bert();
+    const auto whole = stemma::find_part(opened);
+    CHECK(whole.nodes.size() == opened.model().node_count());
+    CHECK(whole.modules.size() == opened.modules().size());
+    const auto part = stemma::find_part(opened, "encoder.layer.0 and op:MatMul");
+    CHECK(part.nodes == stemma::find_nodes(opened, "encoder.layer.0 and op:MatMul"));
+    for (id m = 0; m < opened.modules().size(); ++m) {
+        const bool holds = std::any_of(part.nodes.begin(), part.nodes.end(), [&](id node) {
+            return opened.modules().index().is_ancestor(m, opened.tags().attributions[node].module);
+        });
+        CHECK(std::count(part.modules.begin(), part.modules.end(), m) == (holds ? 1 : 0));
+    }
+}
+
+TEST_CASE("find_branches: what is asked for, all above and below, down to a depth") {
+    const auto opened = open_bert();
+    const auto& tree = opened.modules().index();
+    const auto top = stemma::find_modules(opened, "encoder.layer.0").front();
+    const auto shown = stemma::find_branches(opened, "encoder.layer.0");
+    const auto shallow = stemma::find_branches(opened, "encoder.layer.0", 2);
+    for (id m = 0; m < tree.size(); ++m) {
+        CHECK(shown[m] == tree.are_related(m, top));
+        CHECK(shallow[m] == (shown[m] && tree.depth(m) <= 2));
+    }
+    const auto all = stemma::find_branches(opened);
+    CHECK(std::find(all.begin(), all.end(), false) == all.end());
+}
+
+TEST_CASE("write_answer: names model and query") {
+    const auto opened = open_bert();
+    stemma::string_sink sink;
+    const auto asked = stemma::parse_query("encoder");
+    stemma::write_answer(sink, stemma::answer_query(asked, opened), "encoder", opened);
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.query/1");
+    CHECK(json["query"] == "encoder");
+    CHECK(json["modules"][0]["path"] == "encoder");
+    CHECK(refusal([&] {
+              return stemma::answer_query(stemma::parse_query("op:No"), opened);
+          }).code() == stemma::error_code::not_found);
+}
+
+} // namespace test::query_find_modules

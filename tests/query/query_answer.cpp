@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/query_answer.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace test::query_query_answer {
+
+namespace {
+
+using stemma::id;
+
+struct text_taker {
+    std::string text;
+    void write(std::string_view more) { text.append(more); }
+};
+
+stemma::query_answer ask(const stemma::attributed_model& opened, const std::string& text) {
+    return stemma::answer_query(stemma::parse_query(text), opened.model(), opened.operators(),
+                                opened.modules(), opened.tags());
+}
+
+} // namespace
+
+TEST_CASE("query_answer: values are made and initializers read by the nodes found") {
+    for (const auto* fixture : {"bert_mlm", "control_flow", "two_tower"}) {
+        const stemma::attributed_model opened(
+            test::fixture(std::string(fixture) + "/model.onnx"),
+            {.captures =
+                 stemma::captures({test::fixture(std::string(fixture) + "/modules.json")})});
+        const auto& model = opened.model();
+        for (const auto* text : {"", "**[is:leaf]", "op:{MatMul,Gemm}", "from:consumer"}) {
+            const auto answer = ask(opened, text);
+            const std::set<id> nodes(answer.nodes.begin(), answer.nodes.end());
+            const std::set<id> values(answer.values.begin(), answer.values.end());
+            const std::set<id> weights(answer.initializers.begin(), answer.initializers.end());
+            CHECK(values.size() == answer.values.size());
+            for (id value = 0; value < model.value_count(); ++value) {
+                const auto producer = model.producer(value);
+                const bool made = producer != stemma::no_id && nodes.count(producer) == 1;
+                CHECK(values.count(value) == (made && !model.value_name(value).empty() ? 1U : 0U));
+                bool read = false;
+                for (auto node : nodes) {
+                    const auto inputs = model.inputs(node);
+                    read = read || std::find(inputs.begin(), inputs.end(), value) != inputs.end();
+                }
+                CHECK(weights.count(value) == (read && model.is_initializer(value) ? 1U : 0U));
+            }
+        }
+        CHECK(ask(opened, "").nodes.size() == model.node_count());
+        CHECK(ask(opened, "").modules == std::vector<id>{0});
+        CHECK(ask(opened, "op:*").modules.empty());
+    }
+}
+
+TEST_CASE("query_answer: what is written names everything that was found") {
+    const stemma::attributed_model opened(
+        test::fixture("control_flow/model.onnx"),
+        {.captures = stemma::captures({test::fixture("control_flow/modules.json")})});
+    const auto answer = ask(opened, "");
+    text_taker out;
+    stemma::json_writer json(out);
+    json.begin_object();
+    stemma::write_answer(json, answer, opened.model(), opened.modules(), opened.tags());
+    json.end_object();
+    json.finish();
+    const auto written = nlohmann::json::parse(out.text);
+    CHECK(written["modules"].size() == 1);
+    CHECK(written["values"].size() == answer.values.size());
+    CHECK(written["initializers"].size() == answer.initializers.size());
+    REQUIRE(written["nodes"].size() == answer.nodes.size());
+    std::set<std::string> places;
+    for (const auto& node : written["nodes"]) {
+        places.insert(node["graph"].get<std::string>() + "#" + node["index"].dump());
+    }
+    CHECK(places.size() == answer.nodes.size());
+    CHECK(std::any_of(places.begin(), places.end(),
+                      [](const std::string& place) { return place.front() != '#'; }));
+}
+
+TEST_CASE("names_of: each name once, positions for nodes without one, and what they hide") {
+    const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
+    const auto& model = opened.model();
+    std::vector<id> all(model.node_count());
+    std::iota(all.begin(), all.end(), id{0});
+    const auto every = stemma::names_of(model, all);
+    CHECK(every.others == 0);
+    CHECK(std::set<std::string>(every.names.begin(), every.names.end()).size() ==
+          every.names.size());
+    for (auto node : all) {
+        const std::vector<id> one{node};
+        const auto found = stemma::names_of(model, one);
+        REQUIRE(found.names.size() == 1);
+        std::size_t others = 0;
+        for (auto other : all) {
+            others +=
+                other != node && !model.name(node).empty() && model.name(other) == model.name(node)
+                    ? 1U
+                    : 0U;
+        }
+        CHECK(found.others == others);
+        CHECK(found.unnamed == (model.name(node).empty() ? 1U : 0U));
+        CHECK(found.names.front() == (model.name(node).empty() ? stemma::position_text(model, node)
+                                                               : std::string(model.name(node))));
+    }
+}
+
+} // namespace test::query_query_answer

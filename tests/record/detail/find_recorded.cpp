@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is left of tags in files that somebody changed after they were tagged.
+#include <stemma/record/detail/find_recorded.hpp>
+
+#include "../../catch.hpp"
+#include "../../find_in_model.hpp"
+#include "../../model_files.hpp"
+#include "../../scratch_folder.hpp"
+#include "../../tagged_bytes.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::record_detail_find_recorded {
+
+using stemma::id;
+using stemma::provenance;
+using test::message;
+using test::node;
+
+namespace {
+
+const std::vector<std::string> paths{"a", "a.conv", "a.relu", "b", "b.fc"};
+
+stemma::module_tree tree() {
+    stemma::module_tree_builder builder("Net");
+    builder.set_class(0, "Net", "pkg.Net");
+    for (const auto& path : paths) {
+        const auto m = builder.at_path(path);
+        builder.set_class(m, "Of" + path.substr(path.rfind('.') + 1), "");
+    }
+    return builder.build();
+}
+
+/// A record that knows these modules and fits no graph, as that was changed.
+std::string record() {
+    stemma::model_record about;
+    about.nodes = 1000;
+    about.digest = 7;
+    return stemma::to_json(about, tree());
+}
+
+message in_module(message made, std::string_view path) {
+    return made.inner(9, test::entry("pkg.stemma.module", path));
+}
+
+std::string model_of(const std::vector<message>& nodes, const std::string& output,
+                     const std::string& said) {
+    return test::model(test::graph(nodes, {"x"}, {output}, {"b.fc.weight", "w"}), 10)
+        .inner(14, test::entry("pkg.stemma.model", said))
+        .bytes();
+}
+
+std::string path_of(const stemma::attributed_model& opened, id node) {
+    return std::string(opened.modules().path(opened.tags().attributions[node].module));
+}
+
+/// The nodes that a nameless chain becomes when the one in the middle is fused away.
+std::vector<message> changed() {
+    return {in_module(node("FusedConv", {"x", "w"}, {"1"}, "", "com.microsoft"), "a.conv"),
+            node("Abs", {"1"}, {"2"}), in_module(node("Gemm", {"2", "w"}, {"3"}), "b.fc")};
+}
+
+} // namespace
+
+TEST_CASE("find_recorded: the tree of the record is the tree, whatever happened to the graph") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("changed.onnx", model_of(changed(), "3", record()));
+    const stemma::attributed_model opened(path, {});
+    CHECK(opened.was_tagged());
+    CHECK_FALSE(opened.is_fresh());
+    CHECK(opened.uses_record());
+    CHECK(opened.lost_classes() == 0);
+    REQUIRE(opened.modules().size() == paths.size() + 1);
+    CHECK(opened.modules().class_name(0) == "Net");
+    CHECK(path_of(opened, 0) == "a.conv");
+    CHECK(path_of(opened, 2) == "b.fc");
+    CHECK(opened.tags().attributions[0].source == provenance::recorded);
+    CHECK(opened.tags().attributions[1].source == provenance::between);
+
+    stemma::attribution_options anew;
+    anew.recompute = true;
+    const stemma::attributed_model without(path, anew);
+    CHECK_FALSE(without.uses_record());
+    CHECK(without.modules().class_name(0).empty());
+    CHECK(without.lost_classes() == paths.size() + 1);
+}
+
+TEST_CASE("find_recorded: a module that a tool copied to a stranger does not count") {
+    const test::scratch_folder folder;
+    auto nodes = changed();
+    nodes[2] = in_module(node("Gemm", {"2", "b.fc.weight"}, {"3"}), "a.relu");
+    const stemma::attributed_model opened(
+        folder.make("copied.onnx", model_of(nodes, "3", record())), {});
+    CHECK(path_of(opened, 0) == "a.conv");
+    CHECK(path_of(opened, 2) == "b.fc");
+    // Where a neighbour agrees, it is the parameter that somebody else reads.
+    nodes[1] = in_module(nodes[1], "a.relu");
+    const stemma::attributed_model agreed(
+        folder.make("agreed.onnx", model_of(nodes, "3", record())), {});
+    CHECK(path_of(agreed, 2) == "a.relu");
+}
+
+TEST_CASE("find_recorded: keys that stand several times on a node are several origins") {
+    const test::scratch_folder folder;
+    auto nodes = changed();
+    nodes[0] = in_module(nodes[0], "a.relu");
+    const auto bytes = model_of(nodes, "3", record());
+    stemma::attributed_model opened(folder.make("merged.onnx", bytes), {});
+    CHECK(path_of(opened, 0) == "a");
+    const auto claims = opened.claims_about(0);
+    REQUIRE(claims.size() == 2);
+    CHECK(opened.modules().path(claims[0].module) == "a.conv");
+    CHECK(opened.modules().path(claims[1].module) == "a.relu");
+
+    // What is written has each key once, and what is stripped none.
+    const auto count = [](std::string_view text, std::string_view wanted) {
+        std::size_t found = 0;
+        for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
+            ++found;
+        }
+        return found;
+    };
+    CHECK(count(bytes, "pkg.stemma.module") == 3);
+    stemma::carrier_set carriers{.mark = true};
+    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), carriers, {},
+                              stemma::to_json(opened.record(carriers), opened.modules()), "");
+    stemma::rewrite plan(opened.model(), editor);
+    stemma::string_splice out(opened.model().bytes());
+    plan.write(out);
+    CHECK(count(out.text, "pkg.stemma.module") == nodes.size());
+    CHECK(count(test::strip(bytes), "pkg.stemma.") == 0);
+    // Tagged anew the origins are kept.
+    const stemma::attributed_model again(folder.make("again.onnx", out.text), {});
+    CHECK(again.is_fresh());
+    CHECK(path_of(again, 0) == "a");
+}
+
+TEST_CASE("find_recorded: a record that cannot be read is ignored, and said") {
+    const test::scratch_folder folder;
+    for (const bool recompute : {false, true}) {
+        stemma::attribution_options options;
+        options.recompute = recompute;
+        const stemma::attributed_model opened(
+            folder.make("damaged.onnx", model_of(changed(), "3", "{\"schema\"")), options);
+        CHECK_FALSE(opened.was_tagged());
+        REQUIRE(opened.record_notes().size() == 1);
+        CHECK(opened.record_notes()[0].find("pkg.stemma.model") != std::string::npos);
+    }
+    const auto bytes = test::model(test::graph(changed(), {"x"}, {"3"}, {"w"}), 10)
+                           .inner(14, test::entry("pkg.stemma.model", record()))
+                           .inner(14, test::entry("pkg.stemma.graph", "no sketch"))
+                           .bytes();
+    const stemma::attributed_model opened(folder.make("sketch.onnx", bytes), {});
+    CHECK(opened.uses_record());
+    REQUIRE(opened.record_notes().size() == 1);
+    CHECK(path_of(opened, 0) == "a.conv");
+
+    const auto folded = test::model(test::graph(changed(), {"x"}, {"3"}, {"b.fc.weight"}), 10)
+                            .inner(14, test::entry("pkg.stemma.fold.modules", "{}"))
+                            .bytes();
+    const stemma::attributed_model unknown(folder.make("folded.onnx", folded), {});
+    REQUIRE(unknown.record_notes().size() == 1);
+    CHECK(unknown.record_notes()[0].find("pkg.stemma.fold.modules") != std::string::npos);
+    CHECK(unknown.tree_from_model());
+    CHECK(unknown.modules().size() == 3);
+
+    const auto tagged = test::tag(
+        test::model(test::graph({node("Relu", {"x"}, {"y"}, "/a/Relu")}, {"x"}, {"y"})).bytes(),
+        {.metadata = false, .model = true});
+    const auto at = tagged.find("{", tagged.find("pkg.stemma.tags"));
+    REQUIRE(at != tagged.npos);
+    auto damaged = tagged;
+    damaged[at] = '[';
+    const stemma::attributed_model without(folder.make("table.onnx", damaged), {});
+    REQUIRE(without.record_notes().size() == 1);
+    CHECK(without.record_notes()[0].find("pkg.stemma.tags") != std::string::npos);
+    CHECK(path_of(without, 0) == "a");
+}
+
+TEST_CASE("find_recorded: to tag again uses the record's tree and evidence, not the tags") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const auto capture = test::read_capture(test::fixture("bert_micro/modules.json"));
+    const test::scratch_folder folder;
+    const auto tagged = folder.make("tagged.onnx", test::tag(bytes, {.mark = true}, &capture));
+    stemma::attribution_options options;
+    options.retag = true;
+    const stemma::attributed_model again(tagged, options);
+    REQUIRE(again.modules().size() == capture.size());
+    for (id m = 0; m < capture.size(); ++m) {
+        CHECK(again.modules().class_name(m) == capture.class_name(m));
+    }
+    CHECK_FALSE(again.tree_from_model());
+    CHECK(again.lost_classes() == 0);
+    options.recompute = true;
+    CHECK(stemma::attributed_model(tagged, options).lost_classes() > 10);
+}
+
+TEST_CASE("find_recorded: the record counts where the capture is one of another model") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const auto capture = test::read_capture(test::fixture("bert_micro/modules.json"));
+    const test::scratch_folder folder;
+    const auto tagged = folder.make("tagged.onnx", test::tag(bytes, {.mark = true}, &capture));
+    stemma::attribution_options options;
+    options.captures = stemma::captures({test::fixture("resnet18/modules.json")});
+    for (const bool retag : {false, true}) {
+        options.retag = retag;
+        const stemma::attributed_model opened(tagged, options);
+        CHECK(opened.capture_notes().size() == 1);
+        CHECK(opened.uses_record());
+        CHECK(opened.modules().size() == capture.size());
+        CHECK(opened.modules().class_name(0) == capture.class_name(0));
+    }
+    options.recompute = true;
+    const stemma::attributed_model anew(tagged, options);
+    CHECK_FALSE(anew.uses_record());
+    CHECK(anew.lost_classes() > 10);
+}
+
+TEST_CASE("find_recorded: modules whose names are gone from the file are those of its record") {
+    const auto model_with = [](const std::string& weight, const std::string& name) {
+        return test::model(
+            test::graph({node("Gemm", {"x", weight}, {"1"}, name)}, {"x"}, {"1"}, {weight}));
+    };
+    const auto named = model_with("block.fc.weight", "/block/fc/Gemm").bytes();
+    const auto tagged = test::tag(named, {});
+    const stemma::wire_model read(tagged);
+    const auto said = stemma::find_model_metadata(read, stemma::model_key);
+    REQUIRE(said);
+    const auto bare = model_with("w", "").inner(14, test::entry(stemma::model_key, *said)).bytes();
+    const test::scratch_folder folder;
+    for (const bool retag : {false, true}) {
+        stemma::attribution_options options;
+        options.retag = retag;
+        const stemma::attributed_model opened(folder.make("bare.onnx", bare), options);
+        CHECK(opened.is_fresh());
+        REQUIRE(opened.modules().size() == 3);
+        CHECK(opened.modules().path(2) == "block.fc");
+        // What the file says itself is asked where it says as much.
+        const stemma::attributed_model whole(folder.make("tagged.onnx", tagged), options);
+        CHECK(whole.tree_from_model());
+        CHECK(whole.modules().size() == 3);
+    }
+}
+
+TEST_CASE("find_recorded: with a capture of the modules, what is left counts in its tree") {
+    const test::scratch_folder folder;
+    stemma::attribution_options options;
+    options.captures =
+        stemma::captures({folder.make("modules.json", R"({"schema": "stemma.capture/1", "modules": [
+        {"name": "", "class_name": "Net"}, {"name": "new", "class_name": "New"},
+        {"name": "a", "class_name": "A"}, {"name": "a.conv", "class_name": "Conv"}]})")});
+    const auto bytes = model_of(changed(), "3", record());
+    stemma::attributed_model opened(folder.make("changed.onnx", bytes), options);
+    CHECK_FALSE(opened.uses_record());
+    REQUIRE(opened.modules().size() == 4);
+    CHECK(path_of(opened, 0) == "a.conv");
+    CHECK(opened.tags().attributions[0].source == provenance::recorded);
+    CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is not there
+    // Tagged with it, and again, that is the same.
+    const auto write = [](stemma::attributed_model& from) {
+        stemma::tag_editor editor(from.model(), from.modules(), from.tags(), stemma::carrier_set{},
+                                  {}, stemma::to_json(from.record({}), from.modules()), "");
+        stemma::rewrite plan(from.model(), editor);
+        stemma::string_splice out(from.model().bytes());
+        plan.write(out);
+        return std::move(out.text);
+    };
+    const auto once = write(opened);
+    stemma::attributed_model again(folder.make("again.onnx", once), options);
+    const bool same = write(again) == once;
+    CHECK(same);
+}
+
+TEST_CASE("find_recorded: a nameless model that was tagged and then changed is no one module") {
+    // Its values alone tell, as optimizers keep their names.
+    const auto bytes =
+        test::model(test::graph({node("Conv", {"x", "w"}, {"1"}), node("Relu", {"1"}, {"2"}),
+                                 node("Gemm", {"2", "w"}, {"3"})},
+                                {"x"}, {"3"}, {"w"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const auto modules = tree();
+    std::vector<stemma::attribution> made;
+    for (const auto* path : {"a.conv", "a.relu", "b.fc"}) {
+        id m = 0;
+        while (modules.path(m) != path) {
+            ++m;
+        }
+        made.push_back({m, stemma::no_id, 0.95F, provenance::trace, false});
+    }
+    const auto optimized =
+        test::model(test::graph({node("FusedConv", {"x", "w"}, {"2"}, "", "com.microsoft"),
+                                 node("Gemm", {"2", "w"}, {"3"})},
+                                {"x"}, {"3"}, {"w"}))
+            .inner(14, test::entry("pkg.stemma.model", record()))
+            .inner(14,
+                   test::entry("pkg.stemma.graph", stemma::to_json(stemma::sketch_of(model, made))))
+            .bytes();
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(folder.make("optimized.onnx", optimized), {});
+    CHECK(path_of(opened, 0) == "a");
+    CHECK(path_of(opened, 1) == "b.fc");
+}
+
+TEST_CASE(
+    "has_all_modules: asks for the paths of all modules, and for the classes of those known") {
+    const auto before = tree();
+    CHECK(stemma::has_all_modules(before, before));
+    stemma::module_tree_builder builder("other");
+    for (const auto& path : {"z", "b", "b.fc", "a", "a.relu", "a.conv"}) {
+        builder.set_class(builder.at_path(path), "Known", "");
+    }
+    CHECK_FALSE(stemma::has_all_modules(builder.build(), before)); // the root has no class
+    builder.set_class(0, "Net", "");
+    const auto more = builder.build();
+    CHECK(stemma::has_all_modules(more, before));
+    CHECK_FALSE(stemma::has_all_modules(before, more));
+}
+
+TEST_CASE("count_lost_classes: counts modules that are gone, and those without a class") {
+    const auto before = tree();
+    CHECK(stemma::count_lost_classes(before, before) == 0);
+    stemma::module_tree_builder builder("Net");
+    const auto m = builder.at_path("a");
+    builder.set_class(m, "A", "");
+    builder.at_path("b.fc");
+    CHECK(stemma::count_lost_classes(before, builder.build()) == paths.size());
+}
+
+} // namespace test::record_detail_find_recorded

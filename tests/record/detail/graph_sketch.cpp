@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/graph_sketch.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace test::record_detail_graph_sketch {
+
+using stemma::graph_sketch;
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+std::vector<stemma::attribution> some_origins(std::size_t count) {
+    std::vector<stemma::attribution> made(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        made[i].module = static_cast<id>(i / 3 % 5);
+        made[i].call = i % 4 == 0 ? no_id : static_cast<id>(i % 3);
+        made[i].confidence = static_cast<float>(i % 21) / 20;
+    }
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("graph_sketch: what is stored says of each node what the model said") {
+    for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
+        const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
+        const stemma::wire_model model(bytes);
+        const auto made = some_origins(model.node_count());
+        const auto text = stemma::to_json(stemma::sketch_of(model, made));
+        CHECK(text.find('\n') == text.npos);
+        CHECK(text == stemma::to_json(stemma::sketch_of(model, made, {4, 1})));
+        const auto sketch = stemma::read_sketch(text, 5);
+        REQUIRE(sketch);
+        REQUIRE(sketch->node_count() == model.node_count());
+        for (id node = 0; node < model.node_count(); ++node) {
+            CHECK(sketch->type(node) ==
+                  graph_sketch::spell_type(model.domain(node), model.op_type(node)));
+            CHECK(sketch->has_type(model.op_type(node)));
+            CHECK(sketch->of(node).module == made[node].module);
+            CHECK(sketch->of(node).call == made[node].call);
+            CHECK(sketch->of(node).confidence == Approx(made[node].confidence));
+            const auto hashes = sketch->made(node);
+            CHECK(std::find(hashes.begin(), hashes.end(),
+                            graph_sketch::hash_of(model.value_name(model.first_output(node)))) !=
+                  hashes.end());
+            const auto from = sketch->read_from(node);
+            for (const auto value : model.inputs(node)) {
+                if (value != no_id && model.producer(value) != no_id) {
+                    CHECK(std::find(from.begin(), from.end(), model.producer(value)) != from.end());
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("graph_sketch: inputs are told from weights, and omitted outputs are none") {
+    const auto bytes = test::model(test::graph({test::node("Split", {"x", "w"}, {"a", "", "b"}),
+                                                test::node("Add", {"a", "b"}, {"y"}, "", "mine")},
+                                               {"x"}, {"y"}, {"w"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const auto sketch = graph_sketch::read(stemma::sketch_of(model, some_origins(2)), 5);
+    REQUIRE(sketch);
+    CHECK(sketch->type(1) == "mine::Add");
+    CHECK_FALSE(sketch->has_type("Add"));
+    CHECK(sketch->made(0).size() == 2);
+    CHECK(std::ranges::equal(sketch->read_from(0), std::vector<id>{graph_sketch::given}));
+    CHECK(std::ranges::equal(sketch->read_from(1), std::vector<id>{0, 0}));
+}
+
+TEST_CASE("read_sketch: what is damaged, or of another tree, is none") {
+    const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
+    const stemma::wire_model model(bytes);
+    const auto made = some_origins(model.node_count());
+    const auto stored = stemma::sketch_of(model, made);
+    const auto text = stemma::to_json(stored);
+    const auto most = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
+                          return a.module < b.module;
+                      })->module;
+    REQUIRE(stemma::read_sketch(text, most + 1));
+    CHECK_FALSE(stemma::read_sketch(text, most));
+    for (std::size_t end = 0; end < text.size(); ++end) {
+        CHECK_FALSE(stemma::read_sketch(text.substr(0, end), most + 1));
+    }
+    for (const auto* other :
+         {"", "[]", "{}",
+          R"({"schema": "stemma.graph/2", "types": [], "nodes": "", "modules": ""})",
+          R"({"schema": "stemma.graph/1", "types": [1], "nodes": "", "modules": ""})"}) {
+        CHECK_FALSE(stemma::read_sketch(other, 5));
+    }
+    // Any other digit is read as something or refused, and nothing else.
+    for (std::size_t at = 0; at < stored.nodes.size(); ++at) {
+        for (const char digit : {'A', 'f', '/', '!'}) {
+            auto changed = stored;
+            changed.nodes[at] = digit;
+            const auto read = graph_sketch::read(changed, 5);
+            CHECK((!read || read->node_count() == model.node_count()));
+        }
+    }
+}
+
+} // namespace test::record_detail_graph_sketch

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/read_tags.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../tagged_bytes.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+
+namespace test::record_detail_read_tags {
+
+namespace {
+
+using stemma::id;
+
+} // namespace
+
+TEST_CASE("read_tags: each carrier says what was written into it") {
+    for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
+        const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
+        const auto tree = test::read_capture(test::fixture(std::string(fixture) + "/modules.json"));
+        test::tagged_model original(bytes, &tree);
+        for (unsigned i = 0; i < test::carrier_sets; ++i) {
+            const auto carriers = test::carriers_of(i);
+            const auto tagged = original.write(carriers);
+            const stemma::wire_model model(tagged);
+            for (id node = 0; node < model.node_count(); ++node) {
+                const auto module = original.found.attributions[node].module;
+                const auto tag = original.found.tags.text(module);
+                const auto path = original.modules.path(module);
+                const auto found = stemma::read_node_carriers(model, node);
+                CHECK(found.metadata.tag.value_or("none") == (carriers.metadata ? tag : "none"));
+                CHECK(found.metadata.module.value_or("none") ==
+                      (carriers.metadata ? path : "none"));
+                CHECK(found.doc_string.tag.value_or("none") ==
+                      (carriers.doc_string ? tag : "none"));
+                CHECK(found.doc_string.module.value_or("none") ==
+                      (carriers.doc_string ? path : "none"));
+                CHECK(found.attribute.tag.value_or("none") == (carriers.attribute ? tag : "none"));
+                CHECK(found.name_space.has_value() == carriers.name_space);
+                const auto first = stemma::read_carried_tags(model, node);
+                CHECK(first.tag.has_value() ==
+                      (carriers.metadata || carriers.doc_string || carriers.attribute));
+            }
+        }
+    }
+}
+
+TEST_CASE("read_tags: modules are those that were written, by any carrier that names them") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
+    test::tagged_model original(bytes, &tree);
+    for (unsigned i = 0; i < test::carrier_sets; ++i) {
+        const auto carriers = test::carriers_of(i);
+        const auto tagged = original.write(carriers);
+        const stemma::wire_model model(tagged);
+        const auto modules = stemma::read_carried_modules(model, tree, original.found.tags).of;
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto module = original.found.attributions[node].module;
+            const bool deepest = carriers.metadata || carriers.doc_string ||
+                                 ((carriers.model || carriers.name_space) && !carriers.attribute);
+            const auto expected = deepest              ? module
+                                  : carriers.attribute ? original.found.tags.selected(module)
+                                                       : stemma::no_id;
+            REQUIRE(modules[node] == expected);
+        }
+    }
+}
+
+TEST_CASE("read_tags: a namespace counts only where stemma wrote it") {
+    const auto bytes =
+        test::model(test::graph({test::node("MatMul", {"x", "w"}, {"y"}, "/fc/MatMul")
+                                     .inner(9, test::entry("namespace", "fc"))},
+                                {"x"}, {"y"}, {"w"}))
+            .bytes();
+    const test::tagged_model original(bytes);
+    const auto& modules = original.modules;
+    const auto read = [&](const std::string& file) {
+        return stemma::read_carried_modules(stemma::wire_model(file), modules, original.found.tags)
+            .of;
+    };
+    CHECK(read(bytes).front() == stemma::no_id);
+    CHECK(read(test::tag(bytes, {.metadata = false, .model = false})).front() == stemma::no_id);
+    const auto tagged = test::tag(bytes, {.metadata = false, .name_space = true});
+    CHECK(modules.path(read(tagged).front()) == "fc");
+}
+
+TEST_CASE("read_tags: a namespace that may mean several modules says nothing") {
+    stemma::module_tree_builder builder("");
+    const auto a = builder.child(0, "a");
+    static_cast<void>(builder.child(a, "b"));
+    static_cast<void>(builder.child(0, "a/b"));
+    const auto modules = builder.build();
+    const auto found = stemma::detail::modules_by_namespace(modules);
+    CHECK(found.at("a") == a);
+    CHECK(found.at("a/b") == stemma::no_id);
+    CHECK(found.at("") == 0);
+}
+
+} // namespace test::record_detail_read_tags

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/recorded_origins.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::record_detail_recorded_origins {
+
+using stemma::id;
+using stemma::no_id;
+using test::message;
+using test::node;
+
+namespace {
+
+// The root, a block with four children, and another one with one.
+const stemma::tree_index tree(std::vector<id>{no_id, 0, 1, 1, 1, 1, 0, 6});
+constexpr id block = 1, conv = 2, norm = 3, relu = 4, pool = 5, head = 6, fc = 7;
+
+std::string bytes_of(const std::vector<message>& nodes, const std::string& output) {
+    return test::model(test::graph(nodes, {"x"}, {output}, {"w", "b"})).bytes();
+}
+
+/// conv -> norm -> relu -> pool -> fc, with a constant beside, each in a module of its own.
+std::string original() {
+    return bytes_of({node("Conv", {"x", "w"}, {"c"}), node("BatchNormalization", {"c", "b"}, {"n"}),
+                     node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
+                     node("Constant", {}, {"k"}), node("Reshape", {"p", "k"}, {"s"}),
+                     node("Gemm", {"s", "w"}, {"y"})},
+                    "y");
+}
+
+stemma::graph_sketch sketch() {
+    const auto bytes = original();
+    const stemma::wire_model model(bytes);
+    std::vector<stemma::attribution> made(model.node_count());
+    const std::vector<id> modules{conv, norm, relu, pool, head, head, fc};
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+        made[i] = {modules[i], no_id, 0.95F, stemma::provenance::scope, false};
+    }
+    return *stemma::graph_sketch::read(stemma::sketch_of(model, made), tree.size());
+}
+
+/// Returns: the module of each node of another graph, `no_id` where nothing is known.
+std::vector<id> modules_of(const std::string& bytes,
+                           const std::vector<stemma::node_mark_found>& marks = {}) {
+    const stemma::wire_model model(bytes);
+    const auto then = sketch();
+    std::vector<id> found;
+    for (const auto& made : stemma::find_recorded_origins(model, then, tree, marks).of) {
+        found.push_back(made.module);
+        CHECK((made.module == no_id || made.source == stemma::provenance::recorded));
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("find_recorded_origins: nodes that stayed are where they were, by their values alone") {
+    CHECK(modules_of(original()) == std::vector<id>{conv, norm, relu, pool, head, head, fc});
+}
+
+TEST_CASE("find_recorded_origins: a fused node belongs to what all it was made of have in common") {
+    CHECK(modules_of(bytes_of({node("FusedConv", {"x", "w"}, {"r"}, "", "com.microsoft"),
+                               node("MaxPool", {"r"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),
+                               node("Gemm", {"s", "w"}, {"y"})},
+                              "y")) == std::vector<id>{block, pool, head, fc});
+    // Reshape and Gemm, across the border of the module below.
+    CHECK(modules_of(bytes_of({node("Conv", {"x", "w"}, {"c"}),
+                               node("BatchNormalization", {"c", "b"}, {"n"}),
+                               node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
+                               node("FusedGemm", {"p", "w"}, {"y"}, "", "com.microsoft")},
+                              "y")) == std::vector<id>{conv, norm, relu, pool, head});
+}
+
+TEST_CASE(
+    "find_recorded_origins: what came next and is gone went into the node whose value is new") {
+    const auto bytes =
+        bytes_of({node("Conv", {"x", "w"}, {"new"}, "kept"), node("Relu", {"new"}, {"r"}),
+                  node("MaxPool", {"r"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),
+                  node("Gemm", {"s", "w"}, {"y"})},
+                 "y");
+    CHECK(modules_of(bytes, {{0, 0}}) == std::vector<id>{block, relu, pool, head, fc});
+}
+
+TEST_CASE("find_recorded_origins: names that runtimes make of values lead to these") {
+    const auto bytes =
+        bytes_of({node("Conv", {"x", "w"}, {"reorder"}, "r_nchwc", "com.microsoft.nchwc"),
+                  node("MaxPool", {"reorder"}, {"reorder_1"}, "p_nchwc", "com.microsoft.nchwc"),
+                  node("ReorderOutput", {"reorder_1"}, {"p"}, "ReorderOutput_token_3",
+                       "com.microsoft.nchwc"),
+                  node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"}, "y_12")},
+                 "y");
+    CHECK(modules_of(bytes) == std::vector<id>{block, pool, pool, head, fc});
+    // A number alone may be part of another name.
+    CHECK(modules_of(bytes_of({node("Tanh", {"x"}, {"t"}, "r_12")}, "t")) ==
+          std::vector<id>{no_id});
+}
+
+TEST_CASE("find_recorded_origins: where all values were renamed the marks tell") {
+    const auto renamed =
+        bytes_of({node("Conv", {"x", "w"}, {"1"}), node("BatchNormalization", {"1", "b"}, {"2"}),
+                  node("Relu", {"2"}, {"3"}), node("MaxPool", {"3"}, {"4"})},
+                 "4");
+    CHECK(modules_of(renamed) == std::vector<id>(4, no_id));
+    CHECK(modules_of(renamed, {{0, 0}, {1, 1}, {2, 2}, {3, 3}}) ==
+          std::vector<id>{conv, norm, relu, pool});
+    // Numbered anew, so that they have the names of others.
+    const auto shifted =
+        bytes_of({node("Conv", {"x", "w"}, {"n"}), node("BatchNormalization", {"n", "b"}, {"r"}),
+                  node("Relu", {"r"}, {"p"}), node("MaxPool", {"p"}, {"s"})},
+                 "s");
+    CHECK(modules_of(shifted, {{0, 0}, {1, 1}, {2, 2}, {3, 3}}) ==
+          std::vector<id>{conv, norm, relu, pool});
+}
+
+TEST_CASE("find_recorded_origins: a mark that was copied to another node does not count") {
+    // By the name of what that makes.
+    CHECK(modules_of(original(), {{0, 0}, {6, 0}}) ==
+          std::vector<id>{conv, norm, relu, pool, head, head, fc});
+    // By those around: a new node behind the last one has the mark of the first.
+    const auto longer =
+        bytes_of({node("Conv", {"x", "w"}, {"c"}), node("BatchNormalization", {"c", "b"}, {"n"}),
+                  node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
+                  node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"}),
+                  node("Cast", {"y"}, {"z"})},
+                 "z");
+    CHECK(modules_of(longer, {{0, 0}, {6, 0}}).back() == no_id);
+    CHECK(modules_of(longer, {{0, 0}, {6, 6}}).back() == fc);
+    // Nor one that nothing had.
+    CHECK(modules_of(longer, {{6, 1000}}).back() == no_id);
+}
+
+TEST_CASE("find_recorded_origins: several marks on a node are several origins") {
+    const auto merged =
+        bytes_of({node("Conv", {"x", "w"}, {"1"}), node("MaxPool", {"1"}, {"2"})}, "2");
+    CHECK(modules_of(merged, {{0, 0}, {0, 2}, {1, 3}}) == std::vector<id>{block, pool});
+}
+
+} // namespace test::record_detail_recorded_origins

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/recorded_tags.hpp>
+
+#include "../../catch.hpp"
+#include "../../random_numbers.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace test::record_detail_recorded_tags {
+
+using stemma::id;
+
+TEST_CASE("recorded_tags: the table comes back from JSON", "[onnx][recorded_tags]") {
+    test::random_numbers random(2);
+    for (std::size_t nodes = 0; nodes < 60; ++nodes) {
+        const std::size_t modules = 7;
+        stemma::recorded_tags table;
+        while (table.module.size() < nodes) {
+            const auto module = static_cast<id>(random(modules));
+            std::vector<id> several;
+            for (id m = 0; m < modules && random.one_in(2); ++m) {
+                several.push_back(m);
+            }
+            for (auto run = 1 + random(4); run > 0 && table.module.size() < nodes; --run) {
+                if (several.size() > 1) {
+                    table.several[static_cast<id>(table.module.size())] = several;
+                }
+                table.module.push_back(module);
+            }
+        }
+        const auto text = stemma::to_json(table);
+        CHECK(text.find('\n') == text.npos);
+        const auto read = stemma::read_recorded_tags(text, "file", nodes, modules);
+        CHECK(read.module == table.module);
+        CHECK(read.several == table.several);
+    }
+}
+
+TEST_CASE("recorded_tags: equal neighbours make one run", "[onnx][recorded_tags]") {
+    stemma::recorded_tags table;
+    table.module.assign(100000, 3);
+    CHECK(stemma::to_json(table).size() < 100);
+}
+
+TEST_CASE("recorded_tags: a table that does not fit the model is refused",
+          "[onnx][recorded_tags]") {
+    const auto is_refused = [](const std::string& runs, std::size_t nodes) {
+        try {
+            static_cast<void>(
+                stemma::read_recorded_tags("{\"runs\": [" + runs + "]}", "file", nodes, 4));
+        } catch (const stemma::error& refusal) {
+            CHECK(refusal.code() == stemma::error_code::malformed);
+            return true;
+        }
+        return false;
+    };
+    CHECK_FALSE(is_refused("[2, 3], [1, 0, [0, 3]]", 3));
+    CHECK(is_refused("[2, 3]", 3));
+    CHECK(is_refused("[4, 3]", 3));
+    CHECK(is_refused("[3, 4]", 3));
+    CHECK(is_refused("[3, 0, [0, 4]]", 3));
+    CHECK(is_refused("[3, 0, 7]", 3));
+    CHECK(is_refused("[-3, 0]", 3));
+    CHECK(is_refused("[18446744073709551615, 0]", 3));
+    CHECK(is_refused("[3]", 3));
+    CHECK(is_refused("3", 3));
+    CHECK(is_refused("{\"a\": 3}", 3));
+    CHECK(is_refused("[\"3\", 0]", 3));
+    CHECK(is_refused("", 1));
+    // A few bytes that ask for lists without end.
+    std::string long_list = "0";
+    for (int i = 0; i < 100000; ++i) {
+        long_list += ", 1";
+    }
+    CHECK(is_refused("[1000000, 0, [" + long_list + "]]", 1000000));
+}
+
+} // namespace test::record_detail_recorded_tags

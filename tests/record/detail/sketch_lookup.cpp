@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/sketch_lookup.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace test::record_detail_sketch_lookup {
+
+using stemma::id;
+using stemma::no_id;
+using test::node;
+
+namespace {
+
+/// A chain of six, and a shape that reads the input.
+stemma::graph_sketch sketch() {
+    const auto bytes =
+        test::model(test::graph({node("Relu", {"x"}, {"a"}), node("Relu", {"a"}, {"b"}),
+                                 node("Relu", {"b"}, {"c"}), node("Relu", {"c"}, {"d"}),
+                                 node("Relu", {"d"}, {"e"}), node("Relu", {"e"}, {"f"}),
+                                 node("Shape", {"x"}, {"s"}), node("Add", {"f", "s"}, {"y_2"})},
+                                {"x"}, {"y_2"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const std::vector<stemma::attribution> made(model.node_count(),
+                                                {0, no_id, 1, stemma::provenance::scope, false});
+    return *stemma::graph_sketch::read(stemma::sketch_of(model, made), 1);
+}
+
+} // namespace
+
+TEST_CASE("sketch_lookup: values are found by name, and by names made of theirs") {
+    const auto then = sketch();
+    const stemma::detail::sketch_lookup lookup(then);
+    CHECK(lookup.maker_of("a") == 0);
+    CHECK(lookup.maker_of("y_2") == 7);
+    CHECK(lookup.maker_of("x") == no_id);
+    CHECK(lookup.maker_of("") == no_id);
+    CHECK(lookup.maker_within("c_bn_nchwc") == 2);
+    CHECK(lookup.maker_within("y_2_token_40") == 7);
+    CHECK(lookup.maker_within("c_40") == no_id); // may be another value's own name
+    CHECK(lookup.maker_within("token") == no_id);
+    CHECK(lookup.maker_within("_c") == no_id);
+}
+
+TEST_CASE("sketch_lookup: data comes from inputs, but not through shapes") {
+    const auto then = sketch();
+    const stemma::detail::sketch_lookup lookup(then);
+    for (id v = 0; v < then.node_count(); ++v) {
+        CHECK(lookup.is_dependent(v) == (v != 6));
+    }
+}
+
+TEST_CASE("sketch_lookup: who reads a node, and who is near") {
+    const auto then = sketch();
+    const stemma::detail::sketch_lookup lookup(then);
+    CHECK(lookup.only_reader(0) == 1);
+    CHECK(lookup.only_reader(7) == no_id);
+    CHECK(std::ranges::equal(lookup.readers(5), std::vector<id>{7}));
+    CHECK(lookup.is_near(0, std::vector<id>{4}));
+    CHECK_FALSE(lookup.is_near(0, std::vector<id>{5}));
+    CHECK_FALSE(lookup.is_near(0, {}));
+}
+
+} // namespace test::record_detail_sketch_lookup

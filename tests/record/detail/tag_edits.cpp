@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/tag_edits.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::record_detail_tag_edits {
+
+using stemma::tag_edits;
+using test::message;
+
+namespace {
+
+/// Returns: the content of a node after edits; `added`, if any, are the new tags.
+std::string edited(const message& node, const stemma::wire_carrier_sink* added,
+                   bool our_namespaces = false) {
+    const auto bytes = test::model(test::graph({node})).bytes();
+    const stemma::wire_model model(bytes);
+    stemma::message_edits edits;
+    tag_edits(model, our_namespaces).edit_node(0, added, edits);
+    const auto at = model.message(0);
+    auto text = bytes.substr(at.begin, at.size);
+    std::int64_t moved = -static_cast<std::int64_t>(at.begin);
+    edits.for_each([&](const stemma::edit& e) {
+        text.replace(static_cast<std::size_t>(e.at + moved), e.removed, e.text);
+        moved += static_cast<std::int64_t>(e.text.size()) - e.removed;
+    });
+    return text;
+}
+
+std::string stripped(const message& node, bool our_namespaces = false) {
+    return edited(node, nullptr, our_namespaces);
+}
+
+message plain() {
+    return test::node("Relu", {"x"}, {"y"}, "n");
+}
+
+/// What one carrier might write.
+stemma::wire_carrier_sink sink() {
+    stemma::wire_carrier_sink made;
+    made.metadata("pkg.stemma.source_module", "/Net/A");
+    made.attribute("source_module", "/Net/A");
+    made.doc_line(std::string(stemma::doc_line_mark) + "/Net/A");
+    made.name_space("net/a");
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("tag_edits: a node without tags is not touched by strip") {
+    for (const auto& node :
+         {plain(), plain().text(6, "a doc"), plain().inner(9, test::entry("key", "value")),
+          plain().inner(5, test::text_attribute("source_module", "theirs")),
+          plain().inner(9, test::entry("namespace", "theirs"))}) {
+        CHECK(stripped(node) == node.bytes());
+    }
+}
+
+TEST_CASE("tag_edits: what one call writes, strip takes out again") {
+    const auto written = sink();
+    for (const auto& node :
+         {plain(), plain().text(6, "a doc"), plain().text(6, ""), plain().text(6, "ends\n"),
+          plain().inner(9, test::entry("namespace", "theirs")), plain().text(6, "a").text(6, "b"),
+          plain().inner(5, test::text_attribute("source_module", "theirs"))}) {
+        const auto tagged = edited(node, &written);
+        CHECK(tagged != node.bytes());
+        const auto again = message().raw(tagged);
+        CHECK(stripped(again, true) == node.bytes());
+        // To write the same once more changes nothing.
+        CHECK(edited(again, &written, true) == tagged);
+    }
+}
+
+TEST_CASE("tag_edits: keys that begin like ours are ours, others not") {
+    auto node = plain();
+    node.inner(9, test::entry("pkg.stemma.anything", "1")).inner(9, test::entry("pkg.stemm", "2"));
+    CHECK(stripped(node) == plain().inner(9, test::entry("pkg.stemm", "2")).bytes());
+}
+
+TEST_CASE("tag_edits: an attribute is ours by its name and its mark") {
+    const auto marked = [](const char* name, std::string_view mark) {
+        return test::text_attribute(name, "/Net").text(13, mark);
+    };
+    const std::string mark(stemma::attribute_mark);
+    CHECK(stripped(plain().inner(5, marked("source_module", mark))) == plain().bytes());
+    CHECK(stripped(plain().inner(5, marked("hierarchy_tags", mark))) == plain().bytes());
+    for (const auto& theirs : {marked("source_module", "about it"), marked("axis", mark)}) {
+        const auto node = plain().inner(5, theirs);
+        CHECK(stripped(node) == node.bytes());
+    }
+}
+
+TEST_CASE("tag_edits: an attribute of ours gives way to a foreign one of its name") {
+    stemma::wire_carrier_sink written;
+    written.attribute("source_module", "/Net/A");
+    const auto node = plain().inner(5, test::text_attribute("source_module", "theirs"));
+    CHECK(edited(node, &written) == node.bytes());
+    const std::array<std::string, 2> two{"/Net/A", "/Net/B"};
+    written.attribute("hierarchy_tags", two);
+    CHECK(edited(node, &written).size() > node.bytes().size());
+}
+
+TEST_CASE("tag_edits: a namespace is theirs unless the record says it is ours") {
+    const auto node = plain().inner(9, test::entry("namespace", "a/b"));
+    CHECK(stripped(node, false) == node.bytes());
+    CHECK(stripped(node, true) == plain().bytes());
+    const auto saved = plain().inner(9, test::entry("pkg.stemma.saved.namespace", "a/b"));
+    CHECK(stripped(saved, true) == node.bytes());
+}
+
+TEST_CASE("tag_edits: of a doc string only the marked last line is ours") {
+    const std::string line = std::string(stemma::doc_line_mark) + "/Net";
+    CHECK(tag_edits::split_doc_string("text\n" + line).kept == 4);
+    CHECK(tag_edits::split_doc_string("\n" + line).kept == 0);
+    CHECK_FALSE(tag_edits::split_doc_string("\n" + line).whole_field_ours);
+    CHECK(tag_edits::split_doc_string(line).whole_field_ours);
+    CHECK(tag_edits::split_doc_string("text\n" + line + "\nstemma#1a").kept == 4);
+    CHECK(tag_edits::split_doc_string("text\nstemma#1a").kept == 4);
+    CHECK(tag_edits::split_doc_string("stemma#1a").whole_field_ours);
+    for (const auto& theirs : {std::string("text"), std::string(), line + "\nmore", "x" + line,
+                               std::string("stemma#1a\nmore"), std::string("text\nstemma#1A")}) {
+        const auto split = tag_edits::split_doc_string(theirs);
+        CHECK(split.kept == theirs.size());
+        CHECK_FALSE(split.whole_field_ours);
+    }
+}
+
+TEST_CASE("tag_edits: a mark is the number of the node, behind what was in the doc string") {
+    stemma::wire_carrier_sink written;
+    written.mark();
+    const auto with_doc = [&](std::string_view doc) { return plain().text(6, doc); };
+    CHECK(edited(plain(), &written) == with_doc("stemma#0").bytes());
+    CHECK(edited(with_doc("text"), &written) == with_doc("text\nstemma#0").bytes());
+    CHECK(edited(with_doc(""), &written) == with_doc("\nstemma#0").bytes());
+    CHECK(edited(with_doc("text\nstemma#7"), &written) == with_doc("text\nstemma#0").bytes());
+    for (const auto* doc : {"text", "", "a\nb"}) {
+        const auto marked = edited(with_doc(doc), &written);
+        CHECK(marked != with_doc(doc).bytes());
+        const auto both = std::string(doc) + "\nstemma#0";
+        CHECK(stripped(with_doc(both)) == with_doc(doc).bytes());
+    }
+    written.doc_line(std::string(stemma::doc_line_mark) + "{}");
+    CHECK(edited(plain(), &written) == with_doc("pkg.stemma {}\nstemma#0").bytes());
+    CHECK(stripped(with_doc("pkg.stemma {}\nstemma#0")) == plain().bytes());
+}
+
+TEST_CASE("tag_edits: keys that a tool wrote several times are all taken out") {
+    auto node = plain();
+    for (const auto* module : {"a", "b"}) {
+        node.inner(9, test::entry("pkg.stemma.module", module));
+        node.inner(9, test::entry("pkg.stemma.source_module", module));
+    }
+    CHECK(stripped(node) == plain().bytes());
+    stemma::wire_carrier_sink written;
+    written.metadata("pkg.stemma.module", "c");
+    CHECK(edited(node, &written) ==
+          plain().inner(9, test::entry("pkg.stemma.module", "c")).bytes());
+}
+
+TEST_CASE("tag_edits: entries of a model and of values go by their keys") {
+    const auto info =
+        test::value_info("x").inner(4, test::entry("pkg.stemma.hierarchy_tags", "[]"));
+    auto graph = test::graph({plain()}, {}, {"y"});
+    graph.inner(11, info);
+    const auto bytes = test::model(graph)
+                           .inner(14, test::entry("author", "me"))
+                           .inner(14, test::entry("pkg.stemma.model", "{}"))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const tag_edits editor(model, false);
+    stemma::message_edits edits;
+    editor.edit_model("", edits);
+    CHECK(edits.growth() ==
+          -static_cast<std::int64_t>(
+              message().inner(14, test::entry("pkg.stemma.model", "{}")).bytes().size()));
+    edits.clear();
+    for (const auto& one : model.value_infos()) {
+        editor.edit_metadata(one, 4, "", edits);
+    }
+    CHECK(edits.growth() ==
+          -static_cast<std::int64_t>(
+              message().inner(4, test::entry("pkg.stemma.hierarchy_tags", "[]")).bytes().size()));
+}
+
+} // namespace test::record_detail_tag_edits

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/detail/take_over_tags.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/tagging/selection.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+namespace test::record_detail_take_over_tags {
+
+using stemma::no_id;
+
+TEST_CASE("take_over_tags: the module that a node carries counts, whatever was found") {
+    auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    moved.inner(9, test::entry("pkg.stemma.source_module", "/model/b"))
+        .inner(9, test::entry("pkg.stemma.module", "b"));
+    const auto bytes =
+        test::model(
+            test::graph({moved, test::node("Relu", {"y"}, {"z"}, "/a/Relu_1")}, {"x"}, {"z"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto modules = test::tree_of({"a", "b"});
+    auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    REQUIRE(modules.path(found.attributions[0].module) == "a");
+    CHECK(stemma::take_over_tags(model, modules, found));
+    CHECK(modules.path(found.attributions[0].module) == "b");
+    CHECK(found.attributions[0].confidence == 1);
+    CHECK(found.tag_sets[0] == found.tags.selected(test::module_at(modules, "b")));
+    CHECK(modules.path(found.attributions[1].module) == "a");
+}
+
+TEST_CASE("take_over_tags: a table that cannot be read is said, and the rest is taken over") {
+    auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    moved.inner(9, test::entry("pkg.stemma.module", "b"));
+    const auto bytes = test::model(test::graph({moved}, {"x"}, {"y"}))
+                           .inner(14, test::entry("pkg.stemma.tags", "[no table]"))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto modules = test::tree_of({"a", "b"});
+    auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    CHECK_FALSE(stemma::take_over_tags(model, modules, found));
+    CHECK(modules.path(found.attributions[0].module) == "b");
+}
+
+} // namespace test::record_detail_take_over_tags

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/module_statistics.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace test::record_module_statistics {
+
+namespace {
+
+using stemma::id;
+
+void check_sums(const test::tagged_model& tagged, const stemma::module_statistics& counts) {
+    const auto& tree = tagged.modules.index();
+    std::uint64_t own = 0;
+    for (id m = 0; m < tagged.modules.size(); ++m) {
+        own += counts.own_nodes[m];
+        id below = 0;
+        for (auto inner = m; inner < tree.end(m); ++inner) {
+            below += counts.own_nodes[inner];
+        }
+        CHECK(counts.nodes[m] == below);
+        CHECK(counts.trainable[m] <= counts.parameters[m]);
+        id by_operator = 0;
+        for (std::size_t i = 0; i < counts.operators[m].size(); ++i) {
+            by_operator += counts.operators[m][i].count;
+            CHECK((i == 0 || counts.operators[m][i - 1].count >= counts.operators[m][i].count));
+        }
+        CHECK(by_operator == counts.nodes[m]);
+    }
+    CHECK(own == tagged.model.node_count());
+    CHECK(counts.nodes[0] == tagged.model.node_count());
+}
+
+} // namespace
+
+TEST_CASE("collect_statistics: what is below adds up", "[module_statistics][fixtures]") {
+    for (const auto& path : test::files_called("model.onnx", ".onnx")) {
+        CAPTURE(path);
+        const auto bytes = test::read_bytes(path);
+        const test::tagged_model alone(bytes);
+        check_sums(alone, stemma::collect_statistics(alone.model, alone.modules, alone.found));
+        if (const auto capture = test::capture_beside(path)) {
+            const test::tagged_model with(bytes, &*capture);
+            check_sums(with, stemma::collect_statistics(with.model, with.modules, with.found));
+        }
+    }
+}
+
+TEST_CASE("collect_statistics: weights count where their names say, shared ones once",
+          "[module_statistics]") {
+    auto graph = test::graph({test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
+                              test::node("MatMul", {"h", "anonymous"}, {"y"}, "/b/MatMul")},
+                             {"x"}, {"y"});
+    graph.inner(5, test::tensor("a.weight", {2, 3})).inner(5, test::tensor("anonymous", {5}));
+    graph.inner(5, test::message().number(1, 100).number(2, 7).text(8, "b.indices"));
+    const auto bytes = test::model(graph).bytes();
+    const test::tagged_model tagged(bytes);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    CHECK_FALSE(counts.declared);
+    for (id m = 0; m < tagged.modules.size(); ++m) {
+        const auto path = tagged.modules.path(m);
+        CAPTURE(path);
+        CHECK(counts.parameters[m] == (path.empty()  ? 11U
+                                       : path == "a" ? 6U
+                                       : path == "b" ? 5U
+                                                     : 0U));
+    }
+}
+
+TEST_CASE("collect_statistics: shared parameters of a capture count once where owners meet",
+          "[module_statistics]") {
+    stemma::capture_reader reader;
+    reader.read(R"({"modules":[{"name":""},
+        {"name":"in","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true}]},
+        {"name":"out","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true},
+                                        {"name":"bias","shape":[3],"trainable":false}]}],
+        "shared_parameters":[["in.weight","out.weight"]]})",
+                "capture.json");
+    const auto tree = reader.tree();
+    const auto bytes = test::model(test::graph()).bytes();
+    const test::tagged_model tagged(bytes, &tree);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    CHECK(counts.declared);
+    CHECK(counts.parameters == std::vector<std::uint64_t>{11, 8, 11});
+    CHECK(counts.own_parameters == std::vector<std::uint64_t>{0, 8, 11});
+    CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
+}
+
+TEST_CASE("collect_statistics: what the file holds stands beside what is declared, by type",
+          "[module_statistics]") {
+    stemma::capture_reader reader;
+    reader.read(R"({"modules":[{"name":""},{"name":"in","own_parameters":
+        [{"name":"weight","shape":[4,2],"trainable":true}]}]})",
+                "capture.json");
+    const auto tree = reader.tree();
+    auto graph = test::graph({test::node("DequantizeLinear", {"in.weight", "s"}, {"d"}, "/in/D"),
+                              test::node("Gemm", {"x", "d", "in.bias"}, {"y"}, "/in/Gemm")},
+                             {"x"}, {"y"});
+    graph.inner(5, test::message().packed(1, {4, 2}).number(2, 3).text(8, "in.weight"))
+        .inner(5, test::tensor("s", {4}))
+        .inner(5, test::tensor("in.bias", {2}));
+    const auto bytes = test::model(graph).bytes();
+    const test::tagged_model tagged(bytes, &tree);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    CHECK(counts.declared);
+    CHECK(counts.parameters == std::vector<std::uint64_t>{8, 8});
+    CHECK(counts.stored == std::vector<std::uint64_t>{10, 10});
+    CHECK(counts.bytes == std::vector<std::uint64_t>{16, 16});
+    CHECK(stemma::weights_text(counts.weights[1]) == "float32 8 B, int8 8 B");
+    REQUIRE(counts.weights[0].size() == 3);
+    CHECK(counts.weights[0][2].kind == stemma::weight_kind::scale);
+    CHECK(counts.weights[0][2].elements == 4);
+}
+
+TEST_CASE("bytes_text: one digit behind the point, from a thousand bytes on",
+          "[module_statistics]") {
+    CHECK(stemma::bytes_text(0) == "0 B");
+    CHECK(stemma::bytes_text(999) == "999 B");
+    CHECK(stemma::bytes_text(1000) == "1.0 kB");
+    CHECK(stemma::bytes_text(93568) == "93.6 kB");
+    CHECK(stemma::bytes_text(31885472) == "31.9 MB");
+}
+
+} // namespace test::record_module_statistics

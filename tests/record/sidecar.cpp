@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/sidecar.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../tagged_bytes.hpp"
+
+#include <stemma/evidence/dialect.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::record_sidecar {
+
+namespace {
+
+nlohmann::json sidecar_of(test::tagged_model& tagged) {
+    stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
+        tagged.ops, tagged.modules);
+    const auto summary = stemma::summarize(tagged.model, tagged.modules, tagged.found,
+                                           stemma::detect_dialects(context));
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    const auto values = stemma::find_value_tags(tagged.model, tagged.modules, tagged.found);
+    stemma::string_sink sink;
+    stemma::write_sidecar(sink, tagged.model, tagged.modules, tagged.found, counts, values,
+                          summary);
+    return nlohmann::json::parse(sink.text);
+}
+
+} // namespace
+
+TEST_CASE("to_string: every kind of value has a name", "[sidecar]") {
+    using kind = stemma::value_kind;
+    for (const auto k : {kind::result, kind::input, kind::formal, kind::initializer,
+                         kind::sparse_initializer, kind::undefined}) {
+        CHECK_FALSE(stemma::to_string(k).empty());
+    }
+}
+
+TEST_CASE("write_sidecar: says of every module, node and value what is known", "[sidecar]") {
+    for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
+        CAPTURE(name);
+        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
+        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
+        test::tagged_model tagged(bytes, &tree);
+        const auto read = sidecar_of(tagged);
+        CHECK(read["schema"] == "stemma.sidecar/1");
+        REQUIRE(read["modules"].size() == tree.size());
+        REQUIRE(read["nodes"].size() == tagged.model.node_count());
+        CHECK(read["summary"]["nodes"] == tagged.model.node_count());
+        for (stemma::id m = 0; m < tree.size(); ++m) {
+            const auto& module = read["modules"][m];
+            CHECK(module["path"] == tree.path(m));
+            CHECK(module["parent"].is_null() == (m == 0));
+            CHECK(module["tag"].is_null() != tagged.found.tags.is_selected(m));
+            CHECK(module["parameters"].size() == tree.parameter_count(m));
+        }
+        for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
+            const auto& said = read["nodes"][node];
+            const auto& made = tagged.found.attributions[node];
+            CHECK(said["scope_module"] == tree.path(made.module));
+            CHECK(said["tag"] == tagged.found.tags.text(made.module));
+            CHECK(said["provenance"] == std::string(stemma::to_string(made.source)));
+            CHECK(said["tags"].size() >= 1);
+            CHECK(said["conflict"].is_null() == tagged.found.conflicts.of(node).empty());
+            const auto graph = tagged.model.graph_path(tagged.model.graph_of(node));
+            CHECK(said["graph"] == graph);
+            CHECK(said["index"] == tagged.model.position(node));
+        }
+        for (const auto& value : read["values"]) {
+            CHECK(value["tags"].size() >= 1);
+            CHECK((value["kind"] == "intermediate") == !value["producer"].is_null());
+        }
+    }
+}
+
+} // namespace test::record_sidecar

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/detail/report_names.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace test::report_detail_report_names {
+
+namespace {
+
+using stemma::id;
+using test::node;
+
+std::vector<std::string> node_names(const stemma::wire_model& model) {
+    const stemma::report_names names(model);
+    std::vector<std::string> all;
+    for (id n = 0; n < model.node_count(); ++n) {
+        all.push_back(names.node(n));
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("report_names: what has no name of its own goes by its position", "[report_names]") {
+    const auto bytes =
+        test::model(
+            test::graph({node("Relu", {"x"}, {"a"}, "first"), node("Relu", {"a"}, {"b"}),
+                         node("Relu", {"b"}, {"c"}, "twice"), node("Relu", {"c"}, {"d"}, "twice"),
+                         node("Add", {"d", "w"}, {"e"}, "w"), node("Relu", {"e"}, {"f"}, "#1")},
+                        {"x"}, {"f"}, {"w"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    CHECK(node_names(model) == std::vector<std::string>{"first", "#1", "#2", "#3", "#4", "#5"});
+}
+
+TEST_CASE("report_names: bodies and functions are part of a position", "[report_names]") {
+    const auto body = [](const char* result) {
+        return test::graph({node("Identity", {"w"}, {result})}, {}, {result}, {"w"});
+    };
+    const auto bytes =
+        test::model(test::graph({node("Call", {"x"}, {"c"}, "", "local"),
+                                 test::owner_node("If", {"c"}, {"y"},
+                                                  {test::graph_attribute("then_branch", body("t")),
+                                                   test::graph_attribute("else_branch", body("e"))},
+                                                  "choice")},
+                                {"x"}, {"y"}))
+            .inner(25, test::function("local", "Call", {"x"}, {"y"}, {node("Not", {"x"}, {"y"})}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const auto names = node_names(model);
+    CHECK(std::set<std::string>(names.begin(), names.end()) ==
+          std::set<std::string>{"#0", "1/then_branch#0", "1/else_branch#0", "choice",
+                                "@local::Call#0"});
+    const stemma::report_names all(model);
+    std::set<std::string> weights;
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (model.is_initializer(value)) {
+            weights.insert(all.initializer(value));
+        }
+    }
+    CHECK(weights == std::set<std::string>{"1/then_branch##w", "1/else_branch##w"});
+}
+
+TEST_CASE("report_names: all names of a model differ", "[report_names]") {
+    for (const auto& file : test::model_files()) {
+        CAPTURE(file);
+        const auto bytes = test::read_bytes(file);
+        const stemma::wire_model model(bytes);
+        const stemma::report_names names(model);
+        std::set<std::string> seen;
+        std::size_t count = model.node_count();
+        for (id n = 0; n < model.node_count(); ++n) {
+            seen.insert(names.node(n));
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                ++count;
+                seen.insert(names.initializer(value));
+            }
+        }
+        CHECK(seen.size() == count);
+    }
+}
+
+} // namespace test::report_detail_report_names

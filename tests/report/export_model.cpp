@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/export_model.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/find_modules.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::report_export_model {
+
+namespace {
+
+stemma::attributed_model open_bert() {
+    return {test::fixture("bert_micro/model.onnx"),
+            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
+}
+
+template <class Write>
+std::string text_of(Write write) {
+    stemma::string_sink sink;
+    write(sink);
+    return sink.text;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
+        ++found;
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("write_graphml: has all nodes, and modules only where graphs nest") {
+    const auto opened = open_bert();
+    const auto nested = text_of([&](auto& sink) { stemma::write_graphml(sink, opened); });
+    const auto flat = text_of(
+        [&](auto& sink) { stemma::write_graphml(sink, opened, stemma::graphml_form::flat); });
+    CHECK(count(flat, "<node id=\"n") == opened.model().node_count());
+    CHECK(count(nested, "<node id=\"n") >= opened.model().node_count());
+    CHECK(count(flat, "<graph ") == 1);
+    CHECK(count(nested, "<graph ") > 1);
+}
+
+TEST_CASE("write_dot: draws one module, with what it reads") {
+    const auto opened = open_bert();
+    stemma::fold_options fold;
+    fold.root = stemma::find_modules(opened, "encoder.layer.0.attention").front();
+    const auto dot = text_of([&](auto& sink) { stemma::write_dot(sink, opened, fold); });
+    CHECK(dot.starts_with("digraph"));
+    CHECK(count(dot, "{") == count(dot, "}"));
+    CHECK(dot != text_of([&](auto& sink) { stemma::write_dot(sink, opened); }));
+}
+
+TEST_CASE("write_model_explorer: is called by the name of the file, and overlays add up") {
+    const auto opened = open_bert();
+    const auto text = text_of([&](auto& sink) { stemma::write_model_explorer(sink, opened); });
+    CHECK(nlohmann::json::parse(text).dump().find("model.onnx") != std::string::npos);
+    const auto sum = [&](stemma::overlay what) {
+        const auto overlay = nlohmann::json::parse(
+            text_of([&](auto& sink) { stemma::write_explorer_overlay(sink, opened, what); }));
+        std::uint64_t all = 0;
+        for (const auto& graph : overlay) {
+            for (const auto& [node, result] : graph["results"].items()) {
+                all += result["value"].get<std::uint64_t>();
+            }
+        }
+        return all;
+    };
+    CHECK(sum(stemma::overlay::nodes) == opened.model().node_count());
+    CHECK(sum(stemma::overlay::weight_bytes) > sum(stemma::overlay::nodes));
+}
+
+TEST_CASE("write_module_dags: the names are those of write_operation_metadata") {
+    auto opened = open_bert();
+    const auto dags = nlohmann::json::parse(
+        text_of([&](auto& sink) { stemma::write_module_dags(sink, opened); }));
+    const auto operations = nlohmann::json::parse(
+        text_of([&](auto& sink) { stemma::write_operation_metadata(sink, opened); }));
+    CHECK(!dags.empty());
+    for (const auto& [tag, dag] : dags.items()) {
+        for (const auto& node : dag["nodes"]) {
+            CHECK(operations.contains(node.get<std::string>()));
+        }
+    }
+}
+
+TEST_CASE("write_tree: has the modules that are shown") {
+    const auto opened = open_bert();
+    const auto tree = [&](const std::vector<bool>& shown) {
+        return nlohmann::json::parse(
+            text_of([&](auto& sink) { stemma::write_tree(sink, opened, shown); }));
+    };
+    const auto all = tree(stemma::find_branches(opened));
+    CHECK(all["schema"] == "stemma.tree/1");
+    CHECK(all["modules"].size() == opened.modules().size());
+    CHECK(tree(stemma::find_branches(opened, {}, 0))["modules"].size() == 1);
+}
+
+} // namespace test::report_export_model

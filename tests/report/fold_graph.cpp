@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/fold_graph.hpp>
+
+#include "../catch.hpp"
+#include "../random_numbers.hpp"
+
+#include <stemma/model/operator_graph.hpp>
+
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace test::report_fold_graph {
+
+namespace {
+
+using stemma::id;
+
+struct scene {
+    stemma::tree_index tree;
+    std::vector<id> module;
+    std::vector<bool> shown;
+    std::vector<stemma::operator_edge> edges;
+    stemma::operator_graph graph;
+};
+
+scene random_scene(unsigned seed) {
+    test::random_numbers random(seed);
+    scene made;
+    std::vector<id> parents{stemma::no_id};
+    std::vector<id> way{0}; // from the root to the last module, so that ranks are preorder
+    for (id m = 1; m < 12; ++m) {
+        way.resize(1 + random(way.size()));
+        parents.push_back(way.back());
+        way.push_back(m);
+    }
+    made.tree = stemma::tree_index(parents);
+    constexpr id count = 80;
+    for (id v = 0; v < count; ++v) {
+        made.module.push_back(static_cast<id>(random(parents.size())));
+        made.shown.push_back(!random.one_in(6));
+        for (auto n = v == 0 ? 0 : random(4); n-- > 0;) {
+            const auto from = static_cast<id>(random(v));
+            made.edges.push_back({from, v, static_cast<id>(2 * from + random(2)), 0, 0});
+        }
+    }
+    made.graph = stemma::operator_graph(count, made.edges);
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("fold_graph: boxes hold every shown operator once, in the module they stand for",
+          "[fold_graph]") {
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        const auto s = random_scene(seed);
+        for (const std::size_t most : {2U, 5U, 20U, 40U, 1000U}) {
+            for (const id root : {0U, 1U, 5U}) {
+                const auto folded = stemma::fold_graph(s.graph, s.tree, s.module, s.shown,
+                                                       {root, stemma::no_id, most});
+                std::vector<std::size_t> held(folded.boxes.size());
+                for (id v = 0; v < s.module.size(); ++v) {
+                    const bool wanted = s.shown[v] && s.tree.is_ancestor(root, s.module[v]);
+                    REQUIRE((folded.box_of[v] != stemma::no_id) == wanted);
+                    if (!wanted) {
+                        continue;
+                    }
+                    const auto& box = folded.boxes[folded.box_of[v]];
+                    ++held[folded.box_of[v]];
+                    CHECK(folded.open[box.around]);
+                    if (box.kind == stemma::box_kind::one_operator) {
+                        CHECK(box.of == v);
+                        CHECK(box.around == s.module[v]);
+                    } else if (box.kind == stemma::box_kind::closed_module) {
+                        CHECK_FALSE(folded.open[box.of]);
+                        CHECK(s.tree.parent(box.of) == box.around);
+                        CHECK(s.tree.is_ancestor(box.of, s.module[v]));
+                    }
+                }
+                for (std::size_t b = 0; b < held.size(); ++b) {
+                    CHECK(held[b] == folded.boxes[b].operators);
+                    CHECK(held[b] > 0);
+                }
+                CHECK(folded.boxes.size() <= most);
+            }
+        }
+    }
+}
+
+TEST_CASE("fold_graph: edges are those between operators of different boxes", "[fold_graph]") {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        const auto s = random_scene(seed);
+        const auto folded =
+            stemma::fold_graph(s.graph, s.tree, s.module, s.shown, {0, stemma::no_id, 20});
+        std::set<std::tuple<id, id, id>> wanted;
+        for (const auto& e : s.edges) {
+            const auto from = folded.box_of[e.source];
+            const auto to = folded.box_of[e.target];
+            if (from != to && from != stemma::no_id && to != stemma::no_id) {
+                wanted.emplace(from, to, e.value);
+            }
+        }
+        std::size_t values = 0;
+        std::set<std::pair<id, id>> pairs;
+        for (const auto& edge : folded.edges) {
+            CHECK(wanted.count({edge.from, edge.to, edge.value}) == 1);
+            CHECK(pairs.emplace(edge.from, edge.to).second);
+            values += edge.values;
+        }
+        CHECK(values == wanted.size());
+    }
+}
+
+TEST_CASE("fold_graph: so many levels are open as were asked for and fit", "[fold_graph]") {
+    const stemma::tree_index tree({stemma::no_id, 0, 1, 1, 0});
+    const std::vector<id> module{0, 2, 3, 3, 4};
+    const std::vector<bool> shown(module.size(), true);
+    const stemma::operator_graph graph(module.size(), std::vector<stemma::operator_edge>{});
+    const auto boxes = [&](id depth, std::size_t most) {
+        return stemma::fold_graph(graph, tree, module, shown, {0, depth, most}).boxes.size();
+    };
+    CHECK(boxes(0, 100) == 3);             // the operator of the root, modules 1 and 4
+    CHECK(boxes(1, 100) == 4);             // 2, 3, and the operator in 4
+    CHECK(boxes(stemma::no_id, 100) == 5); // all operators
+    CHECK(boxes(stemma::no_id, 4) == 4);   // one level less
+    CHECK(boxes(stemma::no_id, 2) == 2);   // one operator, and the rest
+}
+
+} // namespace test::report_fold_graph

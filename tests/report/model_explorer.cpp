@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/model_explorer.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../tagged_bytes.hpp"
+
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/types/value_descriptions.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace test::report_model_explorer {
+
+using nlohmann::json;
+using stemma::id;
+
+TEST_CASE("explorer_namespace: attribute names joined by slashes, without what has a meaning",
+          "[model_explorer]") {
+    stemma::module_tree_builder builder;
+    const auto odd = builder.at_path("a.b/c;d");
+    const auto tree = builder.build();
+    static_cast<void>(odd);
+    CHECK(stemma::explorer_namespace(tree, 0).empty());
+    CHECK(stemma::explorer_namespace(tree, 1) == "a");
+    CHECK(stemma::explorer_namespace(tree, 2) == "a/b\\/c,d");
+}
+
+TEST_CASE("write_model_explorer: every node stands in the namespace of its module",
+          "[model_explorer]") {
+    for (const auto* name : {"bert_micro", "control_flow", "two_tower"}) {
+        CAPTURE(name);
+        const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
+        const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
+        const test::tagged_model tagged(bytes, &tree);
+        const auto& model = tagged.model;
+        const stemma::value_descriptions describe(model);
+        const auto counts = stemma::collect_statistics(model, tree, tagged.found);
+        stemma::string_sink sink;
+        stemma::write_model_explorer(sink, "a model", model, tree, tagged.found, counts, describe);
+        const auto read = json::parse(sink.text);
+        CHECK(read["label"] == "a model");
+        REQUIRE(read["graphs"].size() == model.graph_count());
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto& graph = read["graphs"][model.graph_of(node)];
+            const json* found = nullptr;
+            for (const auto& one : graph["nodes"]) {
+                found = one["id"] == std::to_string(model.position(node)) ? &one : found;
+            }
+            REQUIRE(found != nullptr);
+            CHECK((*found)["label"] == std::string(model.op_type(node)));
+            CHECK((*found)["namespace"] ==
+                  stemma::explorer_namespace(tree, tagged.found.attributions[node].module));
+            CHECK((*found)["outputsMetadata"].size() == model.output_count(node));
+            std::size_t tensors = 0;
+            for (auto value : model.inputs(node)) {
+                tensors += value != stemma::no_id && !model.is_initializer(value) ? 1U : 0U;
+            }
+            CHECK((*found)["incomingEdges"].size() >= tensors);
+        }
+    }
+}
+
+} // namespace test::report_model_explorer

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/summarize_model.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/error.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <string>
+
+namespace test::report_summarize_model {
+
+namespace {
+
+using stemma::id;
+
+stemma::attributed_model open_bert() {
+    return {test::fixture("bert_micro/model.onnx"),
+            {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
+}
+
+template <class Ask>
+stemma::error_code refusal(Ask ask) {
+    try {
+        static_cast<void>(ask());
+    } catch (const stemma::error& e) {
+        return e.code();
+    }
+    return stemma::error_code::cannot_write;
+}
+
+} // namespace
+
+TEST_CASE("summarize: counts what it is given, and is called as the file") {
+    auto opened = open_bert();
+    const auto all = stemma::summarize(opened);
+    CHECK(all.model == opened.file().path());
+    CHECK(all.nodes == opened.model().node_count());
+    CHECK(!all.against_oracle);
+    const std::array<id, 2> some{0, 3};
+    CHECK(stemma::summarize(opened, some).nodes == 2);
+}
+
+TEST_CASE("summarize: compares with one source of evidence, or with a file") {
+    auto opened = open_bert();
+    const auto claimed = stemma::claimed_modules(opened, stemma::provenance::scope);
+    std::size_t known = 0;
+    for (const auto& module : claimed) {
+        known += module ? 1U : 0U;
+    }
+    CHECK(known > 0);
+    const auto summary = stemma::summarize(opened, "scope");
+    REQUIRE(summary.against_oracle);
+    CHECK(summary.against_oracle->total() == known);
+    std::size_t by_module = 0;
+    for (const auto& [module, counts] : summary.oracle_modules) {
+        by_module += counts.total();
+    }
+    CHECK(by_module == known);
+    // The truth as it was found.
+    std::string truth = R"({"format": "fixture-truth/1", "nodes": [)";
+    std::size_t named = 0;
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        const auto name = std::string(opened.model().name(node));
+        if (!name.empty()) {
+            const auto& made = opened.tags().attributions[node];
+            truth += std::string(named++ == 0 ? "" : ",") + R"({"original": ")" + name +
+                     R"(", "module": ")" + opened.modules().path(made.module) + "\"}";
+        }
+    }
+    const test::scratch_folder folder;
+    const auto exact =
+        stemma::summarize(opened, folder.make("truth.json", truth + "]}")).against_oracle;
+    REQUIRE(exact);
+    CHECK(exact->exact > 0);
+    CHECK(exact->exact + exact->missing == exact->total());
+}
+
+TEST_CASE("summarize: what is no truth is refused") {
+    auto opened = open_bert();
+    const test::scratch_folder folder;
+    const auto strange = folder.make(
+        "truth.json",
+        R"({"format": "fixture-truth/1", "nodes": [{"original": "nobody", "module": "x"}]})");
+    CHECK(refusal([&] { return stemma::summarize(opened, "consumer"); }) ==
+          stemma::error_code::refused);
+    CHECK(refusal([&] { return stemma::summarize(opened, strange); }) ==
+          stemma::error_code::malformed);
+    CHECK(refusal([&] { return stemma::summarize(opened, folder.file("none")); }) ==
+          stemma::error_code::cannot_read);
+}
+
+TEST_CASE("write_summary: is a document of its own") {
+    auto opened = open_bert();
+    stemma::string_sink sink;
+    stemma::write_summary(sink, stemma::summarize(opened));
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.summary/1");
+    CHECK(json["nodes"] == opened.model().node_count());
+}
+
+} // namespace test::report_summarize_model

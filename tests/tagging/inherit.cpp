@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/tagging/inherit.hpp>
+
+#include "../catch.hpp"
+
+#include <array>
+#include <vector>
+
+namespace test::tagging_inherit {
+
+using stemma::attribution;
+using stemma::id;
+using stemma::no_id;
+using stemma::provenance;
+
+namespace {
+
+// 0 root; 1 block, 2 and 3 in it; 4 another block
+stemma::tree_index tree() {
+    const std::vector<id> parents{no_id, 0, 1, 1, 0};
+    return stemma::tree_index(parents);
+}
+
+const std::vector<attribution> before{{2, 0, 0.9F, provenance::scope, false},
+                                      {3, 0, 0.6F, provenance::parameter, false},
+                                      {4, 0, 0.8F, provenance::consumer, false},
+                                      {1, 0, 0.7F, provenance::scope, false}};
+
+} // namespace
+
+TEST_CASE("inherit: what took the place of one operator is of its module") {
+    const auto made = stemma::inherit(tree(), before, {0});
+    CHECK(made.module == 2);
+    CHECK(made.call == 0);
+    CHECK(made.source == provenance::scope);
+    CHECK(made.confidence == 0.9F);
+    CHECK_FALSE(made.conflict);
+}
+
+TEST_CASE("inherit: what took the place of several is of what they have in common, and no surer "
+          "than the least of them") {
+    const auto made = stemma::inherit(tree(), before, {0, 1});
+    CHECK(made.module == 1);
+    CHECK(made.call == no_id);
+    CHECK(made.source == provenance::parameter);
+    CHECK(made.confidence == 0.6F);
+    CHECK(made.conflict);
+    CHECK_FALSE(stemma::inherit(tree(), before, {0, 3}).conflict);
+}
+
+TEST_CASE("inherit: the order of the old operators does not matter") {
+    const auto one = stemma::inherit(tree(), before, {0, 1, 3});
+    const auto other = stemma::inherit(tree(), before, {3, 1, 0});
+    CHECK(one.module == other.module);
+    CHECK(one.call == other.call);
+    CHECK(one.conflict);
+    CHECK(other.conflict);
+    CHECK(one.source == other.source);
+    CHECK(one.confidence == other.confidence);
+}
+
+TEST_CASE("inherit: what was inferred is inferred again, not inherited") {
+    CHECK(stemma::inherit(tree(), before, {2}).module == no_id);
+    CHECK(stemma::inherit(tree(), before, {2, 0}).module == 2);
+    CHECK(stemma::inherit(tree(), before, {}).module == no_id);
+}
+
+TEST_CASE("inherit_tags: the tags of all old operators, each once") {
+    stemma::id_set_pool pool;
+    const std::array<id, 2> both{1, 4};
+    const std::vector<stemma::id_set> sets{1, pool.intern(both), 2};
+    const std::array<id, 3> old{0, 1, 2};
+    std::vector<id> found;
+    pool.for_each(stemma::inherit_tags(pool, sets, old), [&](id tag) { found.push_back(tag); });
+    CHECK(found == std::vector<id>{1, 2, 4});
+    CHECK(stemma::inherit_tags(pool, sets, std::array<id, 1>{0}) == 1);
+}
+
+} // namespace test::tagging_inherit

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/tagging/policy_registry.hpp>
+
+#include "../catch.hpp"
+#include "../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::tagging_policy_registry {
+
+using stemma::id;
+
+namespace {
+
+using registry = stemma::policy_registry<test::operator_scene, stemma::module_tree>;
+
+/// Modules with at least so many below them.
+struct with_children {
+    using policy_category = stemma::selection_category;
+
+    id least = 1;
+
+    [[nodiscard]] bool selects(const stemma::module_tree& modules, id m) const {
+        id children = 0;
+        for (id other = 1; other < modules.size(); ++other) {
+            children += modules.index().parent(other) == m ? 1U : 0U;
+        }
+        return children >= least;
+    }
+};
+
+std::optional<with_children> parse(std::string_view text) {
+    with_children policy;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), policy.least);
+    return read.ptr == text.data() + text.size() && !text.empty() ? std::optional(policy)
+                                                                  : std::nullopt;
+}
+
+template <class Policy>
+std::string selected(const Policy& policy) {
+    const auto tree = test::tree_of({":zoo.Net", "layers:torch.nn.ModuleList", "layers.0:zoo.Layer",
+                                     "layers.1:zoo.Layer", "head:zoo.Fc"});
+    std::string text;
+    for (id m = 0; m < tree.size(); ++m) {
+        text += policy.selects(tree, m) ? 'x' : '-';
+    }
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("policy_registry: starts with the policies in the box", "[policy][policy_registry]") {
+    const registry known;
+    CHECK(known.selections.names() == "default, all, package:P, class:GLOB, depth:N");
+    CHECK(known.propagations.names() == "default, residual, consumers, producers, nearest, off");
+    CHECK(known.sources.names().empty());
+    for (const std::string text : {"", "default", "all", "package:zoo", "class:L*,Fc", "depth:1"}) {
+        INFO(text);
+        const auto found = known.selections.find(text);
+        REQUIRE(found);
+        CHECK(found->name() == text);
+        CHECK(found->is_chosen() == !text.empty());
+    }
+    CHECK(selected(*known.selections.find("")) == selected(stemma::not_infrastructure{}));
+    CHECK(selected(*known.selections.find("all")) == selected(stemma::all_modules{}));
+    CHECK(selected(*known.selections.find("package:zoo")) ==
+          selected(stemma::in_packages{{"zoo"}}));
+    CHECK(selected(*known.selections.find("class:L*,Fc")) ==
+          selected(stemma::of_classes{{"L*", "Fc"}}));
+    CHECK(selected(*known.selections.find("depth:1")) == selected(stemma::down_to_depth{1}));
+    for (const auto* text :
+         {"everything", "All", "all:", "all:x", "default:x", "package", "package:", "package:,",
+          "class", "class:", "class:,,", "depth", "depth:", "depth:x", "depth:1x", "Depth:1",
+          "depth:-1", "depth:1 ", "depth:99999999999"}) {
+        INFO(text);
+        CHECK_FALSE(known.selections.find(text));
+    }
+    for (const auto* text : {"default", "trust", "cautious", "confidence"}) {
+        CHECK(known.resolutions.find(text));
+    }
+    for (const auto* text : {"bytes", "parameters", "operators"}) {
+        CHECK(known.costs.find(text));
+    }
+    for (const auto* text : {"default", "strict", "errors", "without:a.*,b"}) {
+        CHECK(known.diagnostics.find(text));
+    }
+    for (const auto* text : {"none", "without", "without:", "without:,"}) {
+        CHECK_FALSE(known.diagnostics.find(text));
+    }
+    for (const auto* text : {"on", "Default", "none", "residual "}) {
+        CHECK_FALSE(known.propagations.find(text));
+    }
+    CHECK_FALSE(known.costs.find("default"));
+    CHECK_FALSE(known.costs.find(""));
+}
+
+TEST_CASE("policy_registry: the policies of the library are called as they call themselves",
+          "[policy][policy_registry]") {
+    const registry known;
+    const auto agree = [](const auto& policies) {
+        std::size_t count = 0;
+        policies.for_each([&](const std::string& name, const auto& policy) {
+            CHECK(policy.name() == name);
+            ++count;
+        });
+        CHECK(count > 1);
+    };
+    agree(known.selections);
+    agree(known.namings);
+    agree(known.resolutions);
+    agree(known.propagations);
+    agree(known.costs);
+    agree(known.diagnostics);
+    for (const std::string text : {"package:zoo,b", "class:L*,Fc", "depth:1"}) {
+        const auto name = text[0] == 'p'   ? stemma::in_packages{{"zoo", "b"}}.name()
+                          : text[0] == 'c' ? stemma::of_classes{{"L*", "Fc"}}.name()
+                                           : stemma::down_to_depth{1}.name();
+        CHECK(name == text);
+    }
+    CHECK(stemma::without_findings{{"a.*", "b"}}.name() == "without:a.*,b");
+}
+
+TEST_CASE("policies_by_name: a name of nothing is refused with those there are",
+          "[policy][policy_registry]") {
+    const registry known;
+    CHECK(known.propagations.get("propagation", "off").name() == "off");
+    CHECK_THROWS_WITH(
+        known.propagations.get("propagation", "residul"),
+        "unknown propagation 'residul'; did you mean 'residual'? known: default, residual, "
+        "consumers, producers, nearest, off");
+}
+
+TEST_CASE("policies_by_name: finds what was added", "[policy][policy_registry]") {
+    registry known;
+    known.selections.add("parents", with_children{});
+    known.selections.add("children", "N", parse);
+    CHECK(known.selections.names() ==
+          "default, all, package:P, class:GLOB, depth:N, parents, children:N");
+    const auto parents = known.selections.find("parents");
+    REQUIRE(parents);
+    CHECK(selected(*parents) == "xx---");
+    const auto none = known.selections.find("children:3");
+    REQUIRE(none);
+    CHECK(selected(*none) == "-----");
+    CHECK(selected(*known.selections.find("children:0")) == "xxxxx");
+    for (const auto* text : {"children", "children:", "children:x", "parents:1"}) {
+        CHECK_FALSE(known.selections.find(text));
+    }
+}
+
+TEST_CASE("policies_by_name: tells of those without arguments, in order",
+          "[policy][policy_registry]") {
+    registry known;
+    known.selections.add("parents", with_children{});
+    std::vector<std::string> names;
+    known.selections.for_each([&](const std::string& name, const auto& policy) {
+        names.push_back(name);
+        if (name == "parents") {
+            CHECK(selected(policy) == "xx---");
+        }
+    });
+    CHECK(names == std::vector<std::string>{"default", "all", "parents"});
+}
+
+} // namespace test::tagging_policy_registry

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/infer_shapes.hpp>
+
+#include "../catch.hpp"
+#include "../inferred_types.hpp"
+#include "../model_files.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <numeric>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace test::types_infer_shapes {
+
+namespace {
+
+/// How far two inferences agree on the values of one model.
+struct agreement {
+    std::size_t known = 0; ///< to the other one: type and rank
+    std::size_t ours = 0;  ///< of these to us
+};
+
+agreement compare(const std::string& file, const nlohmann::json& values) {
+    const stemma::mapped_file bytes(file);
+    const stemma::wire_model model(bytes.bytes(), file);
+    stemma::value_types types(model);
+    stemma::infer_shapes(model, types);
+    agreement result;
+    for (stemma::id value = 0; value < model.value_count(); ++value) {
+        const auto name = std::string(model.value_name(value));
+        if (model.graph_of_value(value) != 0 || model.is_initializer(value) ||
+            !values.contains(name) || values[name].is_null() || values[name][1].is_null()) {
+            continue;
+        }
+        ++result.known;
+        const auto type = types.type_of(value);
+        if (!type) {
+            continue;
+        }
+        ++result.ours;
+        const auto described = stemma::describe_type(*type);
+        INFO(file << ": " << name << ": " << stemma::to_text(described) << ", "
+                  << values[name].dump());
+        CHECK(described.name == stemma::data_type_name(values[name][0].get<std::int64_t>()));
+        REQUIRE(described.shape.size() == values[name][1].size());
+        for (std::size_t i = 0; i < described.shape.size(); ++i) {
+            const auto* ours = std::get_if<std::int64_t>(&described.shape[i]);
+            const auto& theirs = values[name][1][i];
+            if (ours != nullptr && *ours >= 0 && theirs.is_number()) {
+                CHECK(*ours == theirs.get<std::int64_t>());
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("infer_shapes: contradicts the inference of onnx nowhere, and knows as much",
+          "[onnx][infer_shapes]") {
+    agreement all;
+    for (const auto& shapes : test::files_called("shapes.json", ".json")) {
+        const auto model = std::filesystem::path(shapes).parent_path() / "model.onnx";
+        if (!std::filesystem::exists(model)) {
+            continue;
+        }
+        const auto found =
+            compare(model.string(), nlohmann::json::parse(test::read_bytes(shapes)).at("values"));
+        INFO(model);
+        CHECK(found.ours * 100 >= found.known * 95);
+        all.known += found.known;
+        all.ours += found.ours;
+    }
+    CHECK(all.known > 2000);
+    CHECK(all.ours * 100 >= all.known * 99);
+}
+
+TEST_CASE("shape_inference: a value asked for by itself has the type that it has among all",
+          "[onnx][infer_shapes]") {
+    std::mt19937 random(3);
+    std::size_t known = 0;
+    for (const auto& file : test::files_called("", ".onnx")) {
+        const stemma::mapped_file bytes(file);
+        const stemma::wire_model model(bytes.bytes(), file);
+        stemma::value_types all(model);
+        stemma::infer_shapes(model, all);
+        stemma::value_types asked(model);
+        stemma::shape_inference inference(model, asked);
+        if (random() % 2 == 0) {
+            inference.look_at_all();
+        }
+        std::vector<stemma::id> order(model.value_count());
+        std::iota(order.begin(), order.end(), stemma::id{0});
+        std::shuffle(order.begin(), order.end(), random);
+        for (const auto value : order) {
+            inference.find(value);
+            INFO(file << ": " << model.value_name(value));
+            REQUIRE(asked.type_of(value) == all.type_of(value));
+            known += asked.type_of(value) ? 1U : 0U;
+        }
+    }
+    CHECK(known > 10000);
+}
+
+TEST_CASE("shape_inference: nodes may stand in any order, and a cycle is no danger",
+          "[onnx][infer_shapes]") {
+    auto graph =
+        test::graph({test::node("Relu", {"b"}, {"c"}), test::node("Neg", {"a"}, {"b"}),
+                     test::node("Add", {"a", "e"}, {"d"}), test::node("Add", {"a", "d"}, {"e"})});
+    graph.inner(11, test::typed_value("a", {2, 3}));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    stemma::shape_inference inference(model, types);
+    for (stemma::id value = 0; value < model.value_count(); ++value) {
+        inference.find(value);
+        const auto name = model.value_name(value);
+        CHECK(types.type_of(value).has_value() == (name != "d" && name != "e"));
+    }
+}
+
+TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]") {
+    const auto call = [](std::uint64_t first, std::uint64_t second) {
+        auto graph = test::graph({test::node("Own", {"a"}, {"p"}, "", "local"),
+                                  test::node("Own", {"b"}, {"q"}, "", "local")});
+        graph.inner(11, test::typed_value("a", {2, first}));
+        graph.inner(11, test::typed_value("b", {2, second}));
+        const auto bytes = test::model(graph)
+                               .inner(25, test::function("local", "Own", {"x"}, {"y"},
+                                                         {test::node("Relu", {"x"}, {"inner"}),
+                                                          test::node("Neg", {"inner"}, {"y"})}))
+                               .bytes();
+        const stemma::wire_model model(bytes);
+        stemma::value_types types(model);
+        stemma::infer_shapes(model, types);
+        std::string text;
+        for (stemma::id value = 0; value < model.value_count(); ++value) {
+            const auto name = model.value_name(value);
+            if (name == "p" || name == "q" || name == "inner") {
+                const auto type = types.type_of(value);
+                text += std::string(name) + ":" +
+                        (type ? stemma::to_text(stemma::describe_type(*type)) : "") + " ";
+            }
+        }
+        return text;
+    };
+    CHECK(call(3, 3).find("inner:float32[2,3]") != std::string::npos);
+    const auto different = call(3, 4);
+    CHECK(different.find("p:float32[2,3]") != std::string::npos);
+    CHECK(different.find("q:float32[2,4]") != std::string::npos);
+    CHECK(different.find("inner:float32[2,?]") != std::string::npos);
+}
+
+TEST_CASE("infer_shapes: functions that call each other without end are no danger",
+          "[onnx][infer_shapes]") {
+    auto made =
+        test::model(test::graph({test::node("F0", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}));
+    constexpr int count = 60;
+    for (int i = 0; i < count; ++i) {
+        const auto next = "F" + std::to_string((i + 1) % count);
+        made.inner(25, test::function("local", "F" + std::to_string(i), {"a"}, {"c"},
+                                      {test::node(next, {"a"}, {"b"}, "", "local"),
+                                       test::node(next, {"b"}, {"c"}, "", "local")}));
+    }
+    const auto bytes = made.bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    CHECK_NOTHROW(stemma::infer_shapes(model, types));
+}
+
+TEST_CASE("infer_shapes: says nothing of operators it does not know, and of newer operator sets",
+          "[onnx][infer_shapes]") {
+    CHECK(test::inferred(test::inference_scene().input("x", {2}), "SomethingElse", {"x"}).empty());
+    CHECK(test::inferred(test::inference_scene().input("x", {2}), "Relu", {"x"}) == "float32[2]");
+    CHECK(test::inferred(test::inference_scene().input("x", {2}), "Relu", {"x"}, {}, 1000).empty());
+}
+
+} // namespace test::types_infer_shapes
