@@ -26,9 +26,6 @@ struct captured_evidence {
     std::vector<std::string> notes;  ///< what a user should know of how it went
     bool decides = false;            ///< no other source is asked about nodes with such a claim
     carried_facts carried{};         ///< where tags are carried over from another model
-};                                   ///< where tags are carried over from another model
-/// Nodes with several tags, by node, and the modules of these.
-std::vector<std::pair<id, std::vector<id>>> several{};
 };
 
 /// A capture that was read, as attribution asks it.

@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_in_group = 64;
+    static constexpr std::size_t most_in_group = 512;
 
     static void add(std::vector<id>& list, id v) {
         if (std::find(list.begin(), list.end(), v) == list.end()) {

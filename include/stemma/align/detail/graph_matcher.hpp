@@ -211,6 +211,11 @@ private:
 
     /// Goes from what is known to what is around it, until nothing more is found.
     void grow() {
+        grow(true);
+        grow(false);
+    }
+
+    void grow(bool only_anchored) {
         const auto& results = after_.results();
         const auto& others = before_.results();
         for (std::size_t i = 0; results.size() == others.size() && i < results.size(); ++i) {
@@ -233,7 +238,7 @@ private:
                     work.push_back(other);
                 }
             };
-            if (grow_from(op)) {
+            if (grow_from(op, only_anchored)) {
                 for (const auto v : after_.inputs(op)) {
                     v == no_id ? void() : add(after_.maker(v));
                 }
@@ -248,10 +253,11 @@ private:
     }
 
     /// Returns: whether something was found of an operator's values.
-    [[nodiscard]] bool grow_from(id op) {
+    [[nodiscard]] bool grow_from(id op, bool only_anchored) {
         grown_ = false;
         if (partner_[op] == no_id) {
-            const auto found = find_partner(op);
+            const auto found =
+                only_anchored && !is_anchored(after_, op, contents_) ? no_id : find_partner(op);
             if (found == no_id) {
                 return false;
             }

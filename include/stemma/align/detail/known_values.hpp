@@ -155,6 +155,16 @@ private:
     std::vector<match_basis>& basis_;
 };
 
+/// Whether an operator of a changed graph reads something that one value of the original holds.
+[[nodiscard]] inline bool is_anchored(const comparable_graph& after, id op,
+                                      const stored_contents& contents) {
+    const auto inputs = after.inputs(op);
+    return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
+        return v != no_id && after.role(v) == value_role::stored && after.content(v) != 0 &&
+               contents.is_unique(after.content(v)) && contents.find(after.content(v)) != no_id;
+    });
+}
+
 /// What was found of the values of a changed graph without their names.
 struct values_found {
     const value_numbers& numbers;
@@ -169,34 +179,39 @@ struct values_found {
 /// names that others had. Complexity: O(values).
 [[nodiscard]] inline bool are_names_kept(const comparable_graph& before,
                                          const comparable_graph& after, const values_found& found) {
+    struct votes {
+        std::size_t yes = 0;
+        std::size_t no = 0;
 
-    std::size_t same = 0;
-    std::size_t other = 0;
-    std::size_t typed = 0;
-    std::size_t mistyped = 0;
+        void add(bool agrees) { (agrees ? yes : no) += 1; }
+        [[nodiscard]] bool passed() const { return yes >= 3 * no; }
+    };
+    votes stored;
+    votes made;
+    votes typed;
     for (id v = 0; v < after.value_count(); ++v) {
         const auto named = found.names.find(after.value_name(v));
         if (named == no_id || after.role(v) == value_role::given) {
             continue;
         }
+        const bool is_stored = after.role(v) == value_role::stored;
         const auto content = after.content(v);
-        const bool sure =
-            after.role(v) == value_role::stored
-                ? found.values[v] != no_id && content != 0 && found.contents.is_unique(content)
-                : found.bases[v] == match_basis::computed;
-        if (sure) {
-            (found.numbers.of_value(named) == found.numbers.of_value(found.values[v]) ? same
-                                                                                      : other) += 1;
-        }
         const auto maker = after.maker(v);
+        if (found.values[v] != no_id &&
+            (is_stored ? content != 0 && found.contents.is_unique(content)
+                       : found.bases[v] == match_basis::computed ||
+                             is_anchored(after, maker, found.contents))) {
+            (is_stored ? stored : made)
+                .add(found.numbers.of_value(named) == found.numbers.of_value(found.values[v]));
+        }
         const auto then = before.maker(named);
         if (maker != no_id && then != no_id && found.types.had(after.type(maker))) {
-            (found.types.fit(before.type(then), after.type(maker)) != correspondence::none
-                 ? typed
-                 : mistyped) += 1;
+            typed.add(found.types.fit(before.type(then), after.type(maker)) !=
+                      correspondence::none);
         }
     }
-    return same >= 3 * other && (same >= 3 || typed >= mistyped);
+    const bool enough = made.yes + made.no >= 3;
+    return stored.passed() && (enough ? made.passed() : typed.yes >= typed.no);
 }
 
 } // namespace stemma::detail

@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most = 256;
+    static constexpr std::size_t most = 1024;
 
     [[nodiscard]] graph_slice walk(std::span<const id> ends, bool stop_at_left) {
         graph_slice result;
