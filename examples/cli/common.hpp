@@ -30,6 +30,14 @@ enum exit_status : int {
     cannot_write = 4,
 };
 
+/// Returns: what is wrong with a number that has to be 1 or more; "" where nothing is.
+inline std::string one_or_more(const std::string& text) {
+    const bool digits = text.find_first_not_of("0123456789") == text.npos;
+    return digits && text.find_first_not_of('0') != text.npos
+               ? std::string()
+               : "'" + text + "' is no whole number from 1 on";
+}
+
 /// What every command takes.
 struct common_options {
     std::string model;
@@ -193,11 +201,15 @@ void add_carry(CLI::App& app, action& chosen);
 void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);
 void add_dag(CLI::App& app, action& chosen);
+void add_diff(CLI::App& app, action& chosen);
 void add_explain(CLI::App& app, action& chosen);
 void add_export(CLI::App& app, action& chosen);
 void add_manual(CLI::App& app, action& chosen);
 void add_join(CLI::App& app, action& chosen);
 void add_fold(CLI::App& app, action& chosen);
+void add_numerics(CLI::App& app, action& chosen);
+void add_plan(CLI::App& app, action& chosen);
+void add_probe(CLI::App& app, action& chosen);
 void add_query(CLI::App& app, action& chosen);
 void add_split(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);

@@ -4,7 +4,7 @@
 
 #include <stemma/error.hpp>
 #include <stemma/report/export_model.hpp>
-#include <stemma/report/export_report.hpp>
+#include <stemma_report/html_report.hpp>
 
 #include <fmt/core.h>
 
@@ -97,7 +97,8 @@ int run_export(const export_options& options) {
     } else if (options.to == "model-explorer") {
         write_explorer(options, *opened);
     } else if (options.to == "html") {
-        write_output(options.output, [&](auto& sink) { stemma::write_html_report(sink, *opened); });
+        write_output(options.output,
+                     [&](auto& sink) { stemma_report::write_html_report(sink, *opened); });
     } else {
         write_picture(options, *opened);
     }

@@ -22,6 +22,7 @@ struct tag_options {
     std::string carriers = "metadata,mark";
     std::string sidecar;
     std::string oracle;
+    bool name_nodes = false;
 
     [[nodiscard]] bool prints_text() const { return common.format == "text" && !common.quiet; }
 };
@@ -63,8 +64,9 @@ int tag(const tag_options& options) {
     if (const auto& output = options.output.path; !output.empty()) {
         warn_of_external_data(common, options.output, opened->model());
         opened->forget_evidence();
-        const auto bytes = stemma::write_tagged(*opened, output, carriers,
-                                                writing(options.output, threads_of(common)));
+        auto how = writing(options.output, threads_of(common));
+        how.name_nodes = options.name_nodes;
+        const auto bytes = stemma::write_tagged(*opened, output, carriers, how);
         if (options.prints_text()) {
             print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),
                                              options.carriers));
@@ -90,6 +92,8 @@ void add_tag(CLI::App& app, action& chosen) {
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
+            takes.flag("--name-nodes", options.name_nodes,
+                       "give nodes without a name one, for tools that know nodes by name");
             takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
             takes.oracle(options.oracle);
             takes.data(options.output.data);

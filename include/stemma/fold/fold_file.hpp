@@ -13,8 +13,8 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -271,7 +271,7 @@ private:
         return opened;
     }
 
-    [[nodiscard]] byte_rope build() const {
+    [[nodiscard]] message_tree build() const {
         model_record tree;
         tree.carriers = {.metadata = false};
         const auto& tags = opened_.tags();

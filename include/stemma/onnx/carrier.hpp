@@ -86,6 +86,9 @@ inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
 /// The doc_string of such attributes.
 inline constexpr std::string_view attribute_mark = "pkg.stemma";
 
+/// Metadata of a node: the name that stemma gave it, as it had none.
+inline constexpr std::string_view node_name_key = "pkg.stemma.name";
+
 /// How the last line of a doc_string starts that is ours; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 

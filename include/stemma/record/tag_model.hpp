@@ -18,6 +18,7 @@
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
+#include <stemma/record/given_names.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <memory>
@@ -168,6 +169,14 @@ public:
             carrier_.write(texts, sink_);
         }
         edits_.edit_node(node, &sink_, edits);
+        if (names_) {
+            names_->edit_node(node, edits);
+        }
+    }
+
+    /// Nodes without a name get one. Complexity: that of `given_names`.
+    void name_nodes(const wire_model& model) {
+        names_ = std::make_shared<const given_names>(model);
     }
 
     void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
@@ -207,6 +216,7 @@ private:
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
     std::shared_ptr<const shared_facts> facts_;
+    std::shared_ptr<const given_names> names_; // where nodes get some
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).

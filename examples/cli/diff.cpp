@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/write_diff.hpp>
+#include <stemma/onnx/definitions.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+struct diff_options {
+    common_options common;
+    std::string other;
+    std::vector<std::string> other_captures;
+    bool nodes = false;
+    bool no_weights = false;
+    double tolerance = 0;
+    std::size_t rows = 100;
+};
+
+shade shade_of(stemma::module_change change) {
+    switch (change) {
+    case stemma::module_change::added:
+        return shade::good;
+    case stemma::module_change::removed:
+        return shade::bad;
+    default:
+        return shade::number;
+    }
+}
+
+std::string changes_of(const stemma::module_difference& entry) {
+    std::string text;
+    for (auto change : entry.changes) {
+        text.append(text.empty() ? "" : ", ").append(shaded(to_string(change), shade_of(change)));
+    }
+    return text;
+}
+
+/// Prints a tree of the modules that differ, and of those around them.
+class diff_printer {
+public:
+    diff_printer(const stemma::model_diff& found, const stemma::attributed_model& first,
+                 const stemma::attributed_model& second, const diff_options& options)
+        : found_(found), first_(first), second_(second), options_(options) {}
+
+    void print() {
+        for (const auto& one : found_.header) {
+            put("{}: {} -> {}\n", one.what, one.first.empty() ? "none" : one.first,
+                one.second.empty() ? "none" : one.second);
+        }
+        std::size_t shown = 0;
+        for (const auto& entry : found_.modules) {
+            if (shown++ < options_.rows) {
+                print(entry);
+            }
+        }
+        print_rest(shown, options_.rows);
+        put("{} of {} and {} matched, {} the same; {} of {} and {} nodes matched\n",
+            grouped(found_.paired_modules), counted(found_.first_modules, "module"),
+            grouped(found_.second_modules), grouped(found_.same_modules),
+            grouped(found_.matched_nodes), grouped(found_.first_nodes),
+            grouped(found_.second_nodes));
+    }
+
+private:
+    /// The modules around one, those that were printed before left out. Returns: the indent.
+    std::size_t print_above(const stemma::module_tree& tree, id m, const char* side) {
+        std::vector<id> way;
+        for (auto above = m; above != 0; above = tree.index().parent(above)) {
+            way.push_back(above);
+        }
+        way.push_back(0);
+        std::reverse(way.begin(), way.end());
+        auto& printed = side[0] == 'f' ? printed_first_ : printed_second_;
+        std::size_t same = 0;
+        while (same < std::min(printed.size(), way.size()) && printed[same] == way[same]) {
+            ++same;
+        }
+        constexpr std::size_t widest = 40;
+        for (auto i = same; i + 1 < way.size(); ++i) {
+            put("{}{}\n", std::string(2 * std::min(i, widest), ' '), name_of(tree, way[i]));
+        }
+        printed = way;
+        return 2 * std::min(way.size() - 1, widest);
+    }
+
+    static std::string name_of(const stemma::module_tree& tree, id m) {
+        const auto type = tree.class_name(m);
+        auto name = std::string(tree.attribute(m));
+        if (name.empty()) {
+            name = type.empty() ? "model" : std::string(type);
+        } else if (!type.empty()) {
+            name.append(" ").append(shaded(type, shade::dim));
+        }
+        return name;
+    }
+
+    /// Added modules hang where their parent would in the first tree.
+    void print(const stemma::module_difference& entry) {
+        std::size_t indent = 0;
+        std::string name;
+        if (entry.first != no_id) {
+            indent = print_above(first_.modules(), entry.first, "first");
+            name = name_of(first_.modules(), entry.first);
+            named_.insert(entry.first);
+        } else {
+            const auto parent = partner_of_parent(entry.second);
+            indent = parent == no_id ? 0 : print_above(first_.modules(), parent, "first");
+            if (parent != no_id && !is_named(parent)) {
+                put("{}{}\n", std::string(indent, ' '), name_of(first_.modules(), parent));
+            }
+            indent += 2;
+            name = parent_is_added(entry.second) || parent == no_id
+                       ? second_.modules().report_path(entry.second)
+                       : name_of(second_.modules(), entry.second);
+        }
+        const std::string margin(indent, ' ');
+        put("{}{}  {}{}\n", margin, name, changes_of(entry), details(entry));
+        for (const auto& weight : entry.weights) {
+            print(weight, margin);
+        }
+        if (options_.nodes) {
+            print_nodes(entry, margin);
+        }
+    }
+
+    [[nodiscard]] bool parent_is_added(id n) const {
+        return found_.pairs.to_first[second_.modules().index().parent(n)] == no_id;
+    }
+
+    [[nodiscard]] id partner_of_parent(id n) const {
+        const auto& tree = second_.modules().index();
+        id m = no_id;
+        for (auto above = tree.parent(n); m == no_id && above != no_id;
+             above = tree.parent(above)) {
+            m = found_.pairs.to_first[above];
+        }
+        return m;
+    }
+
+    /// Whether a module is on the way that was printed last, or was printed for itself.
+    bool is_named(id m) { return !named_.insert(m).second; }
+
+    [[nodiscard]] std::string details(const stemma::module_difference& entry) const {
+        using change = stemma::module_change;
+        std::string text;
+        if (entry.has(change::moved) || entry.has(change::renamed)) {
+            const auto from = first_.modules().report_path(entry.first);
+            const auto to = second_.modules().report_path(entry.second);
+            text += from == to ? " (runs in another order)" : " to " + to;
+        }
+        if (entry.has(change::fused) && !entry.into.empty()) {
+            const auto path = second_.modules().report_path(entry.into.front());
+            text += " into " + (path.empty() ? std::string("the whole") : path);
+            text += entry.into.size() > 1 ? fmt::format(" and {} more", entry.into.size() - 1) : "";
+        }
+        if (!entry.only_first.empty() || !entry.only_second.empty()) {
+            text += fmt::format(" ({} -> {}{})", counted(entry.only_first.size(), "node"),
+                                grouped(entry.only_second.size()),
+                                entry.same_boundary || entry.has(change::added) ||
+                                        entry.has(change::removed)
+                                    ? ""
+                                    : ", another boundary");
+        }
+        return text;
+    }
+
+    void print(const stemma::weight_difference& weight, const std::string& margin) const {
+        const auto from = first_.model().value_name(weight.first);
+        const auto to = second_.model().value_name(weight.second);
+        const auto name = from == to ? std::string(from) : fmt::format("{} -> {}", from, to);
+        const auto& by = weight.difference;
+        put("{}  {} {}{}\n", margin, name, weight.text,
+            weight.comparable
+                ? fmt::format(": {} of {} differ, by at most {:.3g}, relative {:.3g}",
+                              grouped(by.different), grouped(by.elements), by.absolute, by.relative)
+                : std::string());
+    }
+
+    void print_nodes(const stemma::module_difference& entry, const std::string& margin) const {
+        for (auto node : entry.only_first) {
+            put("{}  - {} {}\n", margin, first_.model().op_type(node),
+                stemma::place_of(first_.model(), node));
+        }
+        for (auto node : entry.only_second) {
+            put("{}  + {} {}\n", margin, second_.model().op_type(node),
+                stemma::place_of(second_.model(), node));
+        }
+        for (const auto& [v, w] : entry.rewired) {
+            put("{}  ~ {} {}\n", margin, first_.model().op_type(v),
+                stemma::place_of(first_.model(), v));
+        }
+    }
+
+    const stemma::model_diff& found_;
+    const stemma::attributed_model& first_;
+    const stemma::attributed_model& second_;
+    const diff_options& options_;
+    std::vector<id> printed_first_;
+    std::vector<id> printed_second_;
+    std::set<id> named_;
+};
+
+int diff(const diff_options& options) {
+    const auto first = open_model(options.common);
+    auto other = options.common;
+    other.model = options.other;
+    if (!options.other_captures.empty()) {
+        other.captures = options.other_captures;
+    }
+    const auto second = open_model(other);
+    stemma::diff_options how;
+    how.weights = !options.no_weights;
+    how.tolerance = options.tolerance;
+    how.threads = threads_of(options.common);
+    const auto found = stemma::diff_models(*first, *second, how);
+    if (options.common.format == "json") {
+        standard_output out;
+        stemma::write_diff(out, found, *first, *second, options.nodes);
+    } else {
+        diff_printer(found, *first, *second, options).print();
+    }
+    return found.is_equal() ? done : found_something;
+}
+
+} // namespace
+
+void add_diff(CLI::App& app, action& chosen) {
+    add_command<diff_options>(
+        app, chosen, "diff", "say what changed from one model to another, module by module", diff,
+        [](command_line takes, diff_options& options) {
+            takes.common(options.common);
+            takes.argument("OTHER", options.other, "the model to compare with");
+            takes
+                .value("--other-modules", options.other_captures, "CAPTURE",
+                       "a capture of OTHER, where it is not that of MODEL")
+                ->allow_extra_args(false);
+            takes.flag("--nodes", options.nodes, "list the nodes that differ");
+            takes.flag("--no-weights", options.no_weights, "do not compare the data of weights");
+            takes.value("--tolerance", options.tolerance, "X",
+                        "weights that differ relatively by no more are the same", "0");
+            takes.value("--rows", options.rows, "N", "modules that are printed at most", "100");
+            takes.footer("Status 1 when anything differs.\n\n"
+                         "Examples:\n  stemma diff old.onnx new.onnx\n"
+                         "  stemma diff model.onnx optimized.onnx --nodes\n"
+                         "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json");
+        });
+}
+
+} // namespace cli

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
+#define STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
+
+#include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/operator_kinds.hpp>
+#include <stemma/compare/node_match.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// What became of some nodes that have no partners.
+enum class region_change : std::uint8_t { gone_or_new, relowered, fused, quantized };
+
+/// Nodes of two models without partners that stand in each other's place.
+struct changed_region {
+    region_change change = region_change::gone_or_new;
+    bool same_boundary = true; ///< they read the same, and what reads them is the same
+    std::vector<id> first;     ///< nodes of the first model, ascending
+    std::vector<id> second;    ///< nodes of the second model, ascending
+};
+
+/// Where something reads what it did not read before.
+struct changed_read {
+    id reader = no_id; ///< of the first model; its partner reads something else
+    id before = no_id; ///< what made the value in the first model
+    id after = no_id;  ///< what makes the value in the second model
+};
+
+/// Finds connected nodes without partners, and partners that read something else.
+class change_finder {
+public:
+    /// Requires: all outlive this.
+    change_finder(const compared_model& a, const compared_model& b, const node_match& match)
+        : a_(a)
+        , b_(b)
+        , match_(match)
+        , count_a_(a.model().node_count())
+        , above_(std::size_t{a.model().node_count()} + b.model().node_count()) {
+        std::iota(above_.begin(), above_.end(), id{0});
+    }
+
+    /// Complexity: O((V + E) log V).
+    void run() {
+        join_neighbours(a_, match_.to_second, 0);
+        join_neighbours(b_, match_.to_first, count_a_);
+        for (id v = 0; v < count_a_; ++v) {
+            if (match_.to_second[v] != no_id) {
+                join_what_is_read(v, match_.to_second[v]);
+                join_lone_readers(v, match_.to_second[v]);
+            }
+        }
+        join_results();
+        collect();
+    }
+
+    [[nodiscard]] const std::vector<changed_region>& regions() const noexcept { return regions_; }
+    [[nodiscard]] const std::vector<changed_read>& reads() const noexcept { return reads_; }
+
+    /// The region of a node of the first model; `no_id` for one with a partner.
+    [[nodiscard]] id region_of_first(id v) const noexcept { return region_[v]; }
+    /// The same of the second model.
+    [[nodiscard]] id region_of_second(id v) const noexcept { return region_[count_a_ + v]; }
+
+private:
+    [[nodiscard]] bool is_open_a(id v) const {
+        return v != no_id && match_.to_second[v] == no_id && !a_.is_quiet(v);
+    }
+    [[nodiscard]] bool is_open_b(id v) const {
+        return v != no_id && match_.to_first[v] == no_id && !b_.is_quiet(v);
+    }
+
+    [[nodiscard]] id find(id v) {
+        while (above_[v] != v) {
+            above_[v] = above_[above_[v]];
+            v = above_[v];
+        }
+        return v;
+    }
+
+    void join(id v, id w) {
+        v = find(v);
+        w = find(w);
+        above_[std::max(v, w)] = std::min(v, w);
+    }
+
+    void join_neighbours(const compared_model& side, const std::vector<id>& partner, id base) {
+        for (id v = 0; v < partner.size(); ++v) {
+            if (partner[v] != no_id || side.is_quiet(v)) {
+                continue;
+            }
+            for (auto from : side.graph().producers(v)) {
+                if (partner[from] == no_id && !side.is_quiet(from)) {
+                    join(base + v, base + from);
+                }
+            }
+        }
+    }
+
+    /// Calls `f(e, f)` for edges of two readers at the same input.
+    template <class Function>
+    void for_each_input(id v, id w, Function function) const {
+        const auto& in_a = a_.graph().property(in_port);
+        const auto& in_b = b_.graph().property(in_port);
+        auto [e, last] = in_edges(v, a_.graph());
+        auto [f, end] = in_edges(w, b_.graph());
+        while (e != last && f != end) {
+            const auto from = in_a[(*e).index];
+            const auto to = in_b[(*f).index];
+            if (from == to) {
+                function(*e, *f);
+            }
+            from <= to ? static_cast<void>(++e) : static_cast<void>(0);
+            to <= from ? static_cast<void>(++f) : static_cast<void>(0);
+        }
+    }
+
+    void join_what_is_read(id v, id w) {
+        for_each_input(v, w, [&](const auto& e, const auto& f) {
+            const auto from = e.source;
+            const auto to = f.source;
+            if (is_open_a(from) && is_open_b(to)) {
+                join(from, count_a_ + to);
+            } else if (match_.to_second[from] != no_id && match_.to_first[to] != no_id &&
+                       (match_.to_second[from] != to ||
+                        a_.graph().property(out_port)[e.index] !=
+                            b_.graph().property(out_port)[f.index])) {
+                reads_.push_back({v, from, to});
+            }
+        });
+    }
+
+    /// The only new reader of a result is what the only old one became.
+    void join_lone_readers(id v, id w) {
+        const auto lone = [](const compared_model& side, const std::vector<id>& partner, id of) {
+            id found = no_id;
+            for (auto reader : side.graph().readers(of)) {
+                if (partner[reader] == no_id && !side.is_quiet(reader) && reader != found) {
+                    if (found != no_id) {
+                        return no_id;
+                    }
+                    found = reader;
+                }
+            }
+            return found;
+        };
+        const auto from = lone(a_, match_.to_second, v);
+        const auto to = from == no_id ? no_id : lone(b_, match_.to_first, w);
+        if (to != no_id) {
+            join(from, count_a_ + to);
+        }
+    }
+
+    void join_results() {
+        const auto& from = a_.model().graph(0).outputs;
+        const auto& to = b_.model().graph(0).outputs;
+        for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+            const auto v = from[i] == no_id ? no_id : a_.model().producer(from[i]);
+            const auto w = to[i] == no_id ? no_id : b_.model().producer(to[i]);
+            if (is_open_a(v) && is_open_b(w)) {
+                join(v, count_a_ + w);
+            }
+        }
+    }
+
+    void collect() {
+        region_.assign(above_.size(), no_id);
+        std::vector<id> number(above_.size(), no_id);
+        const auto add = [&](id v) {
+            const auto top = find(v);
+            if (number[top] == no_id) {
+                number[top] = static_cast<id>(regions_.size());
+                regions_.emplace_back();
+            }
+            region_[v] = number[top];
+            return number[top];
+        };
+        for (id v = 0; v < count_a_; ++v) {
+            if (is_open_a(v)) {
+                regions_[add(v)].first.push_back(v);
+            }
+        }
+        for (id v = 0; v < match_.to_first.size(); ++v) {
+            if (is_open_b(v)) {
+                regions_[add(count_a_ + v)].second.push_back(v);
+            }
+        }
+        for (auto& region : regions_) {
+            region.change = classify(region);
+            region.same_boundary = has_same_boundary(region);
+        }
+    }
+
+    [[nodiscard]] static std::size_t modules_in(const compared_model& side,
+                                                const std::vector<id>& nodes) {
+        std::vector<id> modules;
+        for (auto node : nodes) {
+            modules.push_back(side.module_of(node));
+        }
+        std::sort(modules.begin(), modules.end());
+        return static_cast<std::size_t>(std::unique(modules.begin(), modules.end()) -
+                                        modules.begin());
+    }
+
+    [[nodiscard]] region_change classify(const changed_region& region) const {
+        const auto quantizes = [](const compared_model& side, const std::vector<id>& nodes) {
+            return std::any_of(nodes.begin(), nodes.end(),
+                               [&](id v) { return is_quantizing(side.model().op_type(v)); });
+        };
+        if (quantizes(a_, region.first) != quantizes(b_, region.second)) {
+            return region_change::quantized;
+        }
+        if (region.first.empty() || region.second.empty()) {
+            return region_change::gone_or_new;
+        }
+        const auto has_fused = [&](id v) { return is_fused_type(b_.model().op_type(v)); };
+        const bool fewer = region.second.size() < region.first.size();
+        const bool joins = modules_in(b_, region.second) < modules_in(a_, region.first);
+        return fewer &&
+                       (joins || std::any_of(region.second.begin(), region.second.end(), has_fused))
+                   ? region_change::fused
+                   : region_change::relowered;
+    }
+
+    /// Whether both sides read the same results of partners, and the same partners read theirs.
+    [[nodiscard]] bool has_same_boundary(const changed_region& region) const {
+        std::vector<id> before;
+        std::vector<id> after;
+        std::vector<id> readers_before;
+        std::vector<id> readers_after;
+        for (auto v : region.first) {
+            for (auto from : a_.graph().producers(v)) {
+                before.push_back(match_.to_second[from]);
+            }
+            for (auto to : a_.graph().readers(v)) {
+                readers_before.push_back(match_.to_second[to]);
+            }
+        }
+        const auto partner_or_none = [&](id v) { return match_.to_first[v] == no_id ? no_id : v; };
+        for (auto v : region.second) {
+            for (auto from : b_.graph().producers(v)) {
+                after.push_back(partner_or_none(from));
+            }
+            for (auto to : b_.graph().readers(v)) {
+                readers_after.push_back(partner_or_none(to));
+            }
+        }
+        const auto tidy = [](std::vector<id>& all) {
+            std::erase(all, no_id);
+            std::sort(all.begin(), all.end());
+            all.erase(std::unique(all.begin(), all.end()), all.end());
+        };
+        tidy(before);
+        tidy(after);
+        tidy(readers_before);
+        tidy(readers_after);
+        return before == after && readers_before == readers_after;
+    }
+
+    const compared_model& a_;
+    const compared_model& b_;
+    const node_match& match_;
+    id count_a_;
+    std::vector<id> above_;  // by node of the first model, then of the second: union-find
+    std::vector<id> region_; // the same: number of its region
+    std::vector<changed_region> regions_;
+    std::vector<changed_read> reads_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP

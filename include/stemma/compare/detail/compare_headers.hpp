@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
+#define STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
+
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: what differs in operator sets, and in the names of inputs and outputs.
+/// Complexity: O(operator sets + inputs + outputs).
+[[nodiscard]] inline std::vector<header_difference> compare_headers(const onnx_model& a,
+                                                                    const onnx_model& b) {
+    std::vector<header_difference> found;
+    std::map<std::string, std::pair<std::string, std::string>> opsets;
+    const auto domain = [](std::string_view text) {
+        return text.empty() ? std::string("ai.onnx") : std::string(text);
+    };
+    for (const auto& opset : a.opset_imports()) {
+        opsets[domain(opset.domain)].first = std::to_string(opset.version);
+    }
+    for (const auto& opset : b.opset_imports()) {
+        opsets[domain(opset.domain)].second = std::to_string(opset.version);
+    }
+    for (auto& [name, versions] : opsets) {
+        if (versions.first != versions.second) {
+            found.push_back({"opset " + name, versions.first, versions.second});
+        }
+    }
+    const auto compare_names = [&](const std::string& what, std::vector<id> graph_record::*list) {
+        const auto names = [&](const onnx_model& model) {
+            std::vector<std::string> all;
+            for (auto value : model.graph(0).*list) {
+                if (value != no_id && !model.is_initializer(value)) {
+                    all.emplace_back(model.value_name(value));
+                }
+            }
+            return all;
+        };
+        const auto first = names(a);
+        const auto second = names(b);
+        for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+            const auto from = i < first.size() ? first[i] : std::string();
+            const auto to = i < second.size() ? second[i] : std::string();
+            if (from != to) {
+                found.push_back({what + " " + std::to_string(i), from, to});
+            }
+        }
+    };
+    compare_names("input", &graph_record::inputs);
+    compare_names("output", &graph_record::outputs);
+    return found;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP
+#define STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP
+
+#include <stemma/compare/detail/change_finder.hpp>
+#include <stemma/compare/detail/compare_headers.hpp>
+#include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/find_reordered.hpp>
+#include <stemma/compare/detail/weight_comparer.hpp>
+#include <stemma/compare/diff_options.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/compare/module_pairs.hpp>
+#include <stemma/compare/node_match.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Puts together what was found, module by module.
+class model_differ {
+public:
+    model_differ(const attributed_model& first, const attributed_model& second,
+                 const diff_options& options)
+        : a_(first), b_(second), options_(options) {}
+
+    [[nodiscard]] model_diff run() {
+        result_.pairs = pair_modules(a_.modules(), a_.contents(), b_.modules(), b_.contents());
+        match();
+        entry_of_first_.assign(a_.modules().size(), no_id);
+        entry_of_second_.assign(b_.modules().size(), no_id);
+        change_finder changes(a_, b_, result_.nodes);
+        changes.run();
+        note_weights();
+        note_nodes(changes);
+        note_reads(changes.reads());
+        find_absorbed(changes);
+        classify(changes);
+        note_places();
+        note_whole_subtrees();
+        result_.header = compare_headers(a_.model(), b_.model());
+        finish();
+        return std::move(result_);
+    }
+
+private:
+    void match() {
+        const auto& pairs = result_.pairs;
+        std::vector<std::uint64_t> place_a(a_.model().node_count());
+        std::vector<std::uint64_t> place_b(b_.model().node_count());
+        for (id v = 0; v < place_a.size(); ++v) {
+            const auto m = a_.module_of(v);
+            const auto n = pairs.to_second[m];
+            place_a[v] = n == no_id ? 0 : std::uint64_t{pairs.to_first[n]} + 1;
+        }
+        for (id v = 0; v < place_b.size(); ++v) {
+            const auto m = pairs.to_first[b_.module_of(v)];
+            place_b[v] = m == no_id ? 0 : std::uint64_t{m} + 1;
+        }
+        result_.nodes = node_match(place_a.size(), place_b.size());
+        for (const auto& [v, w] : options_.known_partners) {
+            result_.nodes.add(v, w);
+        }
+        match_nodes(a_.view(place_a), b_.view(place_b), result_.nodes);
+        for (id v = 0; v < place_a.size(); ++v) {
+            result_.first_nodes += a_.is_quiet(v) ? 0U : 1U;
+            result_.matched_nodes += result_.nodes.to_second[v] == no_id ? 0U : 1U;
+        }
+        for (id v = 0; v < place_b.size(); ++v) {
+            result_.second_nodes += b_.is_quiet(v) ? 0U : 1U;
+        }
+    }
+
+    /// Returns: what is said of a module of the first model.
+    [[nodiscard]] module_difference& of_first(id m) {
+        auto& entry = entry_of_first_[m];
+        if (entry == no_id) {
+            const auto n = result_.pairs.to_second[m];
+            entry = n == no_id ? no_id : entry_of_second_[n];
+            if (entry == no_id) {
+                entry = static_cast<id>(result_.modules.size());
+                result_.modules.emplace_back();
+                result_.modules.back().first = m;
+                result_.modules.back().second = n;
+                if (n != no_id) {
+                    entry_of_second_[n] = entry;
+                }
+            }
+        }
+        return result_.modules[entry];
+    }
+
+    /// The same of the second model.
+    [[nodiscard]] module_difference& of_second(id n) {
+        const auto m = result_.pairs.to_first[n];
+        if (m != no_id) {
+            return of_first(m);
+        }
+        auto& entry = entry_of_second_[n];
+        if (entry == no_id) {
+            entry = static_cast<id>(result_.modules.size());
+            result_.modules.emplace_back();
+            result_.modules.back().second = n;
+        }
+        return result_.modules[entry];
+    }
+
+    static void add(module_difference& entry, module_change change) {
+        if (!entry.has(change)) {
+            entry.changes.push_back(change);
+        }
+    }
+
+    /// Returns: the module that the name of a weight says owns it; else that of who reads it.
+    [[nodiscard]] id owner_of(std::string_view name, id reader) const {
+        const auto& tree = a_.modules();
+        id m = 0;
+        while (!name.empty()) {
+            const auto dot = name.find('.');
+            if (dot == name.npos) {
+                return m;
+            }
+            m = tree.child(m, name.substr(0, dot));
+            if (m == no_id) {
+                break;
+            }
+            name.remove_prefix(dot + 1);
+        }
+        return a_.module_of(reader);
+    }
+
+    void note_weights() {
+        const auto pairs = pair_weights(a_, b_, result_.nodes);
+        result_.compared_weights = pairs.size();
+        changes_weights_.assign(a_.model().node_count(), false);
+        if (!options_.weights) {
+            return;
+        }
+        auto found = compare_all_weights(a_, b_, pairs, options_.threads);
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            if (!found[i] || (found[i]->comparable && options_.tolerance > 0 &&
+                              found[i]->difference.relative <= options_.tolerance)) {
+                continue;
+            }
+            changes_weights_[pairs[i].node] = true;
+            const auto name = a_.model().value_name(found[i]->first);
+            auto& entry = of_first(owner_of(name, pairs[i].node));
+            add(entry, module_change::weights);
+            entry.weights.push_back(*std::move(found[i]));
+        }
+    }
+
+    void note_nodes(const change_finder& changes) {
+        for (const auto& region : changes.regions()) {
+            for (auto v : region.first) {
+                auto& entry = of_first(a_.module_of(v));
+                entry.only_first.push_back(v);
+                entry.same_boundary = entry.same_boundary && region.same_boundary;
+            }
+            for (auto v : region.second) {
+                auto& entry = of_second(b_.module_of(v));
+                entry.only_second.push_back(v);
+                entry.same_boundary = entry.same_boundary && region.same_boundary;
+            }
+        }
+        for (const auto& [v, w] : result_.nodes.changed) {
+            of_first(a_.module_of(v)).changed.emplace_back(v, w);
+        }
+        for (auto& entry : result_.modules) {
+            std::sort(entry.only_first.begin(), entry.only_first.end());
+            std::sort(entry.only_second.begin(), entry.only_second.end());
+        }
+    }
+
+    /// Returns: the child of `above` in which a module is; itself where that is `above`.
+    [[nodiscard]] static id child_with(const tree_index& tree, id above, id m) {
+        return m == above ? m : tree.child_towards(above, m);
+    }
+
+    /// Where partners read something else, modules may run in another order: then those that moved
+    /// are named, and not all that read them.
+    void note_reads(const std::vector<changed_read>& reads) {
+        const auto& tree = a_.modules().index();
+        std::map<id, std::vector<changed_read>> by_module; // the innermost around both
+        for (const auto& read : reads) {
+            by_module[tree.lca(a_.module_of(read.reader), a_.module_of(read.before))].push_back(
+                read);
+        }
+        for (const auto& [around, all] : by_module) {
+            std::vector<id> involved;
+            for (const auto& read : all) {
+                for (auto node : {read.reader, read.before, result_.nodes.to_first[read.after]}) {
+                    const auto m = a_.module_of(node);
+                    if (m != around && tree.is_ancestor(around, m)) {
+                        involved.push_back(child_with(tree, around, m));
+                    }
+                }
+            }
+            std::sort(involved.begin(), involved.end());
+            involved.erase(std::unique(involved.begin(), involved.end()), involved.end());
+            std::vector<module_run> runs;
+            for (auto m : involved) {
+                const auto n = result_.pairs.to_second[m];
+                const auto from = a_.first_node(m);
+                const auto to = n == no_id ? no_id : b_.first_node(n);
+                if (from != no_id && to != no_id) {
+                    runs.push_back({from, to, m});
+                }
+            }
+            const auto moved = find_reordered(std::move(runs));
+            for (auto m : moved) {
+                add(of_first(m), module_change::moved);
+            }
+            for (const auto& read : all) {
+                auto& entry = of_first(a_.module_of(read.reader));
+                if (moved.empty()) {
+                    add(entry, module_change::rewired);
+                    entry.rewired.emplace_back(read.reader, result_.nodes.to_second[read.reader]);
+                }
+            }
+        }
+    }
+
+    /// Nodes that went while who made what they read got other weights: folded into those.
+    void find_absorbed(const change_finder& changes) {
+        for (const auto& region : changes.regions()) {
+            if (!region.second.empty()) {
+                continue;
+            }
+            std::vector<id> into;
+            for (auto v : region.first) {
+                for (auto from : a_.graph().producers(v)) {
+                    if (result_.nodes.to_second[from] != no_id && changes_weights_[from]) {
+                        into.push_back(b_.module_of(result_.nodes.to_second[from]));
+                    }
+                }
+            }
+            for (auto v : region.first) {
+                auto& entry = of_first(a_.module_of(v));
+                entry.into.insert(entry.into.end(), into.begin(), into.end());
+            }
+        }
+    }
+
+    void classify(const change_finder& changes) {
+        for (auto& entry : result_.modules) {
+            if (entry.only_first.empty() && entry.only_second.empty()) {
+                continue;
+            }
+            auto strongest = region_change::gone_or_new;
+            const auto meet = [&](id r) {
+                const auto& region = changes.regions()[r];
+                strongest = std::max(strongest, region.change);
+                for (auto v : region.second) {
+                    entry.into.push_back(b_.module_of(v));
+                }
+            };
+            for (auto v : entry.only_first) {
+                meet(changes.region_of_first(v));
+            }
+            for (auto v : entry.only_second) {
+                meet(changes.region_of_second(v));
+            }
+            std::sort(entry.into.begin(), entry.into.end());
+            entry.into.erase(std::unique(entry.into.begin(), entry.into.end()), entry.into.end());
+            std::erase(entry.into, entry.second);
+            add(entry, change_of(entry, strongest));
+        }
+    }
+
+    [[nodiscard]] module_change change_of(const module_difference& entry,
+                                          region_change strongest) const {
+        if (strongest == region_change::quantized) {
+            return module_change::quantized;
+        }
+        const bool lost_all = entry.second == no_id && entry.only_second.empty() &&
+                              entry.only_first.size() == a_.own_nodes(entry.first);
+        if (lost_all) {
+            return entry.into.empty() ? module_change::removed : module_change::fused;
+        }
+        if (strongest == region_change::fused) {
+            return module_change::fused;
+        }
+        const bool new_all =
+            entry.first == no_id && entry.only_second.size() == b_.own_nodes(entry.second);
+        return new_all                                            ? module_change::added
+               : entry.only_second.empty() && !entry.into.empty() ? module_change::fused
+                                                                  : module_change::relowered;
+    }
+
+    void note_places() {
+        const auto& tree = a_.modules().index();
+        const auto& other = b_.modules().index();
+        const auto& pairs = result_.pairs;
+        for (id m = 1; m < tree.size(); ++m) {
+            const auto n = pairs.to_second[m];
+            if (n == no_id || n == 0 || pairs.to_first[n] != m || m == pairs.first_root ||
+                n == pairs.second_root || tree.is_ancestor(m, pairs.first_root)) {
+                continue;
+            }
+            const auto above = tree.parent(m);
+            const auto other_above = other.parent(n);
+            const bool same_parent =
+                pairs.to_second[above] == other_above || pairs.to_first[other_above] == above;
+            if (!same_parent) {
+                add(of_first(m), module_change::moved);
+            } else if (a_.modules().attribute(m) != b_.modules().attribute(n)) {
+                add(of_first(m), module_change::renamed);
+            }
+        }
+    }
+
+    /// A module with nothing but modules that were added or removed was so itself.
+    void note_whole_subtrees() {
+        const auto sweep = [&](const compared_model& side, const std::vector<id>& partner,
+                               bool is_first) {
+            const auto& tree = side.modules().index();
+            std::vector<std::size_t> gone(tree.size(), 0);
+            const auto wanted = is_first ? module_change::removed : module_change::added;
+            for (const auto& entry : result_.modules) {
+                const auto m = is_first ? entry.first : entry.second;
+                if (m != no_id && entry.has(wanted)) {
+                    gone[m] += is_first ? entry.only_first.size() : entry.only_second.size();
+                }
+            }
+            for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+                if (partner[m] == no_id && gone[m] > 0 && gone[m] == side.contents().operators[m]) {
+                    add(is_first ? of_first(m) : of_second(m), wanted);
+                }
+                gone[tree.parent(m)] += gone[m];
+            }
+        };
+        sweep(a_, result_.pairs.to_second, true);
+        sweep(b_, result_.pairs.to_first, false);
+    }
+
+    /// Puts differences into the order of the trees, and leaves out what is none.
+    void finish() {
+        auto& all = result_.modules;
+        std::erase_if(all, [](const auto& entry) { return entry.changes.empty(); });
+        const auto& other = b_.modules().index();
+        const auto key = [&](const module_difference& entry) {
+            id m = entry.first;
+            for (auto n = entry.second; m == no_id && n != no_id; n = other.parent(n)) {
+                m = result_.pairs.to_first[n];
+            }
+            return std::pair(m == no_id ? 0 : m, entry.first == no_id ? entry.second + 1 : 0);
+        };
+        std::stable_sort(all.begin(), all.end(),
+                         [&](const auto& x, const auto& y) { return key(x) < key(y); });
+        std::vector<bool> differs(a_.modules().size(), false);
+        for (auto& entry : all) {
+            std::sort(entry.changes.begin(), entry.changes.end());
+            if (entry.first != no_id) {
+                differs[entry.first] = true;
+            }
+        }
+        for (id m = 0; m < differs.size(); ++m) {
+            if (a_.contents().operators[m] > 0) {
+                const bool paired = result_.pairs.to_second[m] != no_id;
+                ++result_.first_modules;
+                result_.paired_modules += paired ? 1U : 0U;
+                result_.same_modules += paired && !differs[m] ? 1U : 0U;
+            }
+        }
+        for (auto count : b_.contents().operators) {
+            result_.second_modules += count > 0 ? 1U : 0U;
+        }
+    }
+
+    compared_model a_;
+    compared_model b_;
+    const diff_options& options_;
+    model_diff result_;
+    std::vector<id> entry_of_first_;
+    std::vector<id> entry_of_second_;
+    std::vector<bool> changes_weights_; // by node of the first model
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP

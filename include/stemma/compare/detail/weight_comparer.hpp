@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
+#define STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
+
+#include <stemma/compare/compare_initializers.hpp>
+#include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/compare/tensor_difference.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Two constants in the same role, and who reads them.
+struct weight_pair {
+    id first = no_id;  ///< number of a constant of the first model
+    id second = no_id; ///< the same of the second one
+    id node = no_id;   ///< of the first model, the first that reads it
+};
+
+/// Returns: the weights that partners read at the same input, each pair once, and those of equal
+///   name that no partners read.
+/// Complexity: O(nodes + inputs + constants) expected.
+[[nodiscard]] inline std::vector<weight_pair>
+pair_weights(const compared_model& a, const compared_model& b, const node_match& match) {
+    std::vector<weight_pair> pairs;
+    std::vector<id> partner(a.constants().size(), no_id);
+    std::vector<bool> taken(b.constants().size(), false);
+    const auto add = [&](id from, id to, id node) {
+        if (from != no_id && to != no_id && partner[from] == no_id && !taken[to] &&
+            a.constants()[from].is_weight && b.constants()[to].is_weight) {
+            partner[from] = to;
+            taken[to] = true;
+            pairs.push_back({from, to, node});
+        }
+    };
+    const auto read_by = [&](id node, id other) {
+        const auto from = a.model().inputs(node);
+        const auto to = b.model().inputs(other);
+        for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+            add(a.constant_of(from[i]), b.constant_of(to[i]), node);
+        }
+    };
+    for (id node = 0; node < match.to_second.size(); ++node) {
+        if (match.to_second[node] != no_id) {
+            read_by(node, match.to_second[node]);
+        }
+    }
+    std::unordered_map<std::string_view, id> by_name;
+    for (id c = 0; c < taken.size(); ++c) {
+        if (!taken[c]) {
+            by_name.emplace(b.model().value_name(b.constants()[c].tensor.value), c);
+        }
+    }
+    for (id node = 0; node < match.to_second.size(); ++node) {
+        if (match.to_second[node] != no_id) {
+            continue;
+        }
+        for (auto value : a.model().inputs(node)) {
+            const auto constant = a.constant_of(value);
+            if (constant != no_id && partner[constant] == no_id) {
+                const auto found =
+                    by_name.find(a.model().value_name(a.constants()[constant].tensor.value));
+                add(constant, found == by_name.end() ? no_id : found->second, node);
+            }
+        }
+    }
+    return pairs;
+}
+
+/// Returns: how the data of two constants differ; nothing where they are the same.
+[[nodiscard]] inline std::optional<weight_difference> compare_weights(tensor_content_reader& in_a,
+                                                                      const compared_constant& from,
+                                                                      tensor_content_reader& in_b,
+                                                                      const compared_constant& to) {
+    const auto x = in_a.read(from.tensor);
+    const auto y = in_b.read(to.tensor);
+    weight_difference found;
+    found.first = from.tensor.value;
+    found.second = to.tensor.value;
+    found.text = type_text(x.header);
+    if (const auto other = type_text(y.header); other != found.text) {
+        found.text.append(" and ").append(other);
+    } else if (!x.readable && !y.readable) {
+        return std::nullopt; // neither can tell
+    } else if (x.readable && y.readable && x.bytes().size() < data_size(x.header).value_or(0) &&
+               x.bytes() == y.bytes()) {
+        return std::nullopt;
+    }
+    if (!x.readable || !y.readable) {
+        found.text.append(", the data of one are missing");
+        return found;
+    }
+    // Of a quantized tensor the numbers mean something else than those of the real one.
+    if (is_floating_type(x.header.data_type) == is_floating_type(y.header.data_type)) {
+        if (const auto measured = measure_difference(x.header, x.bytes(), y.header, y.bytes())) {
+            found.comparable = true;
+            found.difference = *measured;
+        }
+    }
+    const bool same_type =
+        x.header.data_type == y.header.data_type && x.header.dims == y.header.dims;
+    const bool equal =
+        found.comparable ? found.difference.different == 0 : same_type && x.bytes() == y.bytes();
+    return same_type && equal ? std::nullopt : std::optional(found);
+}
+
+/// Returns: by pair, how the data differ. Each byte is read once.
+/// Complexity: O(data).
+[[nodiscard]] inline std::vector<std::optional<weight_difference>>
+compare_all_weights(const compared_model& a, const compared_model& b,
+                    const std::vector<weight_pair>& pairs, thread_limit threads) {
+    std::vector<std::optional<weight_difference>> found(pairs.size());
+    std::size_t bytes = 0;
+    for (const auto& pair : pairs) {
+        bytes += a.constants()[pair.first].bytes;
+    }
+    const auto parts = std::clamp<std::size_t>(pairs.size(), 1, threads.parts(bytes));
+    for_each_range(pairs.size(), parts, [&](std::size_t, std::size_t i, std::size_t end) {
+        tensor_content_reader in_a(a.model());
+        tensor_content_reader in_b(b.model());
+        for (; i < end; ++i) {
+            found[i] = compare_weights(in_a, a.constants()[pairs[i].first], in_b,
+                                       b.constants()[pairs[i].second]);
+        }
+    });
+    return found;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP

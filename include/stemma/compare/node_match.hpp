@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_NODE_MATCH_HPP
+#define STEMMA_COMPARE_NODE_MATCH_HPP
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_edge.hpp>
+#include <stemma/model/operator_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which operators of two graphs are each other's partners: equal ones in the same role.
+struct node_match {
+    std::vector<id> to_second; ///< by vertex of the first graph; `no_id` for none
+    std::vector<id> to_first;  ///< by vertex of the second graph; `no_id` for none
+    /// Pairs of operators without a partner that stand in each other's place: of one type, between
+    /// the same others.
+    std::vector<std::pair<id, id>> changed;
+
+    /// Without pairs. Complexity: O(vertices).
+    node_match(std::size_t first, std::size_t second)
+        : to_second(first, no_id), to_first(second, no_id) {}
+
+    /// Makes two operators partners.
+    void add(id first, id second) {
+        to_second[first] = second;
+        to_first[second] = first;
+    }
+};
+
+/// What is compared of the operators of one graph, as numbers by vertex that are equal where
+/// something is.
+struct comparable_graph {
+    const operator_graph* graph = nullptr;
+    std::span<const std::uint64_t> type;   ///< the operator
+    std::span<const std::uint64_t> label;  ///< operator, attributes, constants that are no weights
+    std::span<const std::uint64_t> weight; ///< the weights that are read
+    std::span<const std::uint64_t> place;  ///< the module; 0 where that has no partner
+    std::span<const std::uint64_t> name;   ///< of the first result; 0 for none
+    std::span<const char8_t> quiet;        ///< whether to leave it out, with its edges
+};
+
+namespace detail {
+
+/// Finds partners in rounds, from what is surely the same to what is only in the same place.
+class node_matcher {
+public:
+    node_matcher(const comparable_graph& a, const comparable_graph& b, node_match& match)
+        : a_(a), b_(b), match_(match) {}
+
+    void run() {
+        constexpr std::size_t far = 3;
+        match_whole_histories(false);
+        match_whole_histories(true);
+        match_around(far, true);
+        match_around(far, false);
+        match_around(1, true);
+        match_around(1, false);
+        spread_from_all(closeness::same_place);
+        match_around(0, true);
+        match_around(0, false);
+        const auto by_name = [](const comparable_graph& side, id v) {
+            return side.name[v] == 0 ? 0 : hash_mix(side.label[v], side.name[v]);
+        };
+        match_keys(keys_of(a_, by_name), keys_of(b_, by_name), true);
+        match_keys(surroundings(a_, far, true, false), surroundings(b_, far, true, false), true);
+        spread_from_all(closeness::same_label);
+        spread_from_all(closeness::same_type);
+    }
+
+private:
+    using keys = std::vector<std::uint64_t>;
+
+    /// What two operators beside partners must have in common to be partners, too.
+    enum class closeness : std::uint8_t {
+        same_place, ///< label and place
+        same_label, ///< the label, and the place where both have one that is known
+        same_type,  ///< the same, but attributes may differ: then they are changed ones
+    };
+
+    template <class Key>
+    [[nodiscard]] static keys keys_of(const comparable_graph& side, Key key) {
+        keys made(side.label.size());
+        for (id v = 0; v < made.size(); ++v) {
+            made[v] = key(side, v);
+        }
+        return made;
+    }
+
+    /// Returns: by vertex a number for the operator and all that is at most so many steps away.
+    [[nodiscard]] static keys surroundings(const comparable_graph& side, std::size_t steps,
+                                           bool with_weights, bool placed) {
+        auto now = keys_of(side, [&](const comparable_graph& s, id v) {
+            return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0),
+                            with_weights ? s.weight[v] : 0);
+        });
+        keys next(now.size());
+        const auto& graph = *side.graph;
+        const auto& in_ports = graph.property(in_port);
+        const auto& out_ports = graph.property(out_port);
+        const auto port = [&](id edge) {
+            return std::uint64_t{in_ports[edge]} << 32U | out_ports[edge];
+        };
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (id v = 0; v < now.size(); ++v) {
+                std::uint64_t around = 0;
+                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
+                    const auto from = (*e).source;
+                    around += side.quiet[from] != 0 ? 0 : hash_mix(now[from], port((*e).index));
+                }
+                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
+                    around += hash_mix(now[(*e).target] + 1, port((*e).index));
+                }
+                next[v] = hash_mix(now[v], around);
+            }
+            now.swap(next);
+        }
+        return now;
+    }
+
+    /// Returns: by vertex a number for all that it is computed from, or for all that is computed
+    /// from it. Requires: edges lead upwards.
+    [[nodiscard]] static keys histories(const comparable_graph& side, bool backwards, bool placed) {
+        auto made = keys_of(side, [&](const comparable_graph& s, id v) {
+            return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
+        });
+        const auto& graph = *side.graph;
+        const auto count = static_cast<id>(made.size());
+        const auto port = [&](id edge) {
+            return std::uint64_t{graph.property(in_port)[edge]} << 32U |
+                   graph.property(out_port)[edge];
+        };
+        for (id i = 0; i < count; ++i) {
+            const auto v = backwards ? i : count - 1 - i;
+            std::uint64_t around = 0;
+            if (backwards) {
+                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
+                    const auto from = (*e).source;
+                    around += side.quiet[from] != 0 ? 0 : hash_mix(made[from], port((*e).index));
+                }
+            } else {
+                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
+                    around += hash_mix(made[(*e).target], port((*e).index));
+                }
+            }
+            made[v] = hash_mix(made[v], around);
+        }
+        return made;
+    }
+
+    /// What is computed from the same and used for the same is the same.
+    void match_whole_histories(bool placed) {
+        if (!is_topologically_indexed(*a_.graph) || !is_topologically_indexed(*b_.graph)) {
+            return;
+        }
+        auto a = histories(a_, true, placed);
+        auto b = histories(b_, true, placed);
+        const auto add = [](keys& to, const keys& more) {
+            for (std::size_t v = 0; v < to.size(); ++v) {
+                to[v] = hash_mix(to[v], more[v]);
+            }
+        };
+        add(a, histories(a_, false, placed));
+        add(b, histories(b_, false, placed));
+        match_keys(a, b, false);
+    }
+
+    void match_around(std::size_t steps, bool with_weights) {
+        const auto a = surroundings(a_, steps, with_weights, true);
+        const auto b = surroundings(b_, steps, with_weights, true);
+        for (id v = 0; v < std::min(a.size(), b.size()); ++v) {
+            if (a[v] == b[v] && may_match(v, v) && a_.place[v] != 0) {
+                match_.add(v, v);
+            }
+        }
+        match_keys(a, b, false, true);
+    }
+
+    [[nodiscard]] bool may_match(id v, id w) const {
+        return match_.to_second[v] == no_id && match_.to_first[w] == no_id && a_.quiet[v] == 0 &&
+               b_.quiet[w] == 0;
+    }
+
+    /// Makes those of equal keys partners where both graphs have as many of them; 0 is no key.
+    void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
+        using entry = std::pair<std::uint64_t, id>;
+        const auto open = [&](const keys& key, const comparable_graph& side,
+                              const std::vector<id>& partner) {
+            std::vector<entry> entries;
+            for (id v = 0; v < key.size(); ++v) {
+                if (partner[v] == no_id && side.quiet[v] == 0 && key[v] != 0 &&
+                    (!placed || side.place[v] != 0)) {
+                    entries.emplace_back(key[v], v);
+                }
+            }
+            std::sort(entries.begin(), entries.end());
+            return entries;
+        };
+        const auto left = open(a, a_, match_.to_second);
+        const auto right = open(b, b_, match_.to_first);
+        std::size_t j = 0;
+        for (std::size_t i = 0, end = 0; i < left.size(); i = end) {
+            const auto key = left[i].first;
+            for (end = i; end < left.size() && left[end].first == key; ++end) {
+            }
+            while (j < right.size() && right[j].first < key) {
+                ++j;
+            }
+            auto other = j;
+            while (other < right.size() && right[other].first == key) {
+                ++other;
+            }
+            const bool fits = other - j == end - i && (!single || end - i == 1);
+            for (std::size_t k = 0; fits && k < end - i; ++k) {
+                match_.add(left[i + k].second, right[j + k].second);
+            }
+            j = other;
+        }
+    }
+
+    /// Looks at what is beside partners, and alone there with its label or type.
+    void spread_from_all(closeness how) {
+        const bool loosely = how == closeness::same_type;
+        std::vector<std::pair<id, id>> open;
+        for (id v = 0; v < match_.to_second.size(); ++v) {
+            if (match_.to_second[v] != no_id) {
+                open.emplace_back(v, match_.to_second[v]);
+            }
+        }
+        std::vector<char8_t> seen_a(loosely ? a_.label.size() : 0, 0);
+        std::vector<char8_t> seen_b(loosely ? b_.label.size() : 0, 0);
+        const auto meet = [&](id v, id w) {
+            const bool fits =
+                may_match(v, w) &&
+                (loosely ? a_.type[v] == b_.type[w] && seen_a[v] == 0 && seen_b[w] == 0
+                         : a_.label[v] == b_.label[w]) &&
+                (how == closeness::same_place
+                     ? a_.place[v] == b_.place[w] && a_.place[v] != 0
+                     : a_.place[v] == b_.place[w] || a_.place[v] == 0 || b_.place[w] == 0 ||
+                           (a_.name[v] == b_.name[w] && a_.name[v] != 0));
+            if (fits && loosely) {
+                seen_a[v] = seen_b[w] = 1;
+                match_.changed.emplace_back(v, w);
+            } else if (fits) {
+                match_.add(v, w);
+                open.emplace_back(v, w);
+            }
+        };
+        while (!open.empty()) {
+            const auto [v, w] = open.back();
+            open.pop_back();
+            meet_producers(v, w, meet);
+            meet_readers(v, w, loosely, meet);
+        }
+        std::sort(match_.changed.begin(), match_.changed.end());
+    }
+
+    template <class Meet>
+    void meet_producers(id v, id w, const Meet& meet) const {
+        const auto& in_a = a_.graph->property(in_port);
+        const auto& in_b = b_.graph->property(in_port);
+        auto [e, last] = in_edges(v, *a_.graph);
+        auto [f, end] = in_edges(w, *b_.graph);
+        // The edges of a reader stand in the order of its inputs.
+        for (; e != last && f != end;) {
+            const auto from = in_a[(*e).index];
+            const auto to = in_b[(*f).index];
+            if (from == to && from != no_id) {
+                meet((*e).source, (*f).source);
+            }
+            from <= to ? static_cast<void>(++e) : static_cast<void>(0);
+            to <= from ? static_cast<void>(++f) : static_cast<void>(0);
+        }
+    }
+
+    template <class Meet>
+    void meet_readers(id v, id w, bool loosely, const Meet& meet) const {
+        using entry = std::pair<std::uint64_t, id>;
+        const auto readers = [&](const comparable_graph& side, id of,
+                                 const std::vector<id>& partner) {
+            std::vector<entry> found;
+            for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
+                const auto reader = (*e).target;
+                if (partner[reader] == no_id && side.quiet[reader] == 0) {
+                    const auto port = std::uint64_t{side.graph->property(in_port)[(*e).index]}
+                                          << 32U |
+                                      side.graph->property(out_port)[(*e).index];
+                    found.emplace_back(
+                        hash_mix(loosely ? side.type[reader] : side.label[reader], port), reader);
+                }
+            }
+            std::sort(found.begin(), found.end());
+            return found;
+        };
+        const auto left = readers(a_, v, match_.to_second);
+        if (left.empty()) {
+            return;
+        }
+        const auto right = readers(b_, w, match_.to_first);
+        const auto is_single = [](const std::vector<entry>& all, std::size_t i) {
+            return (i == 0 || all[i - 1].first != all[i].first) &&
+                   (i + 1 == all.size() || all[i + 1].first != all[i].first);
+        };
+        for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {
+            if (left[i].first == right[j].first && is_single(left, i) && is_single(right, j)) {
+                meet(left[i].second, right[j].second);
+            }
+            const auto key = left[i].first;
+            i += left[i].first <= right[j].first ? 1U : 0U;
+            j += right[j].first <= key ? 1U : 0U;
+        }
+    }
+
+    const comparable_graph& a_;
+    const comparable_graph& b_;
+    node_match& match_;
+};
+
+} // namespace detail
+
+/// Finds for the operators of one graph their partners in another one.
+///
+/// Partners do the same; whether they read the same, callers see from the partners of what is read.
+/// Pairs that `match` holds already stay, so that whoever knows better may say so first. Operators
+/// in places without a partner get one only where their results have the same name.
+/// Complexity: O((V + E) log V).
+inline void match_nodes(const comparable_graph& a, const comparable_graph& b, node_match& match) {
+    detail::node_matcher(a, b, match).run();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COMPARE_NODE_MATCH_HPP

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_WRITE_DIFF_HPP
+#define STEMMA_COMPARE_WRITE_DIFF_HPP
+
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+template <text_sink Sink>
+void write_diff_node(json_writer<Sink>& json, const onnx_model& model, id node) {
+    json.begin_object(true);
+    json.member("node", position_text(model, node));
+    json.member("name", model.name(node));
+    json.member("op_type", model.op_type(node));
+    json.end_object();
+}
+
+template <text_sink Sink>
+void write_diff_nodes(json_writer<Sink>& json, const module_difference& entry,
+                      const onnx_model& first, const onnx_model& second) {
+    const auto list = [&](std::string_view key, const onnx_model& model,
+                          const std::vector<id>& nodes) {
+        json.key(key);
+        json.begin_array();
+        for (auto node : nodes) {
+            write_diff_node(json, model, node);
+        }
+        json.end_array();
+    };
+    const auto pairs = [&](std::string_view key, const std::vector<std::pair<id, id>>& nodes) {
+        json.key(key);
+        json.begin_array();
+        for (const auto& [v, w] : nodes) {
+            json.begin_array(true);
+            write_diff_node(json, first, v);
+            write_diff_node(json, second, w);
+            json.end_array();
+        }
+        json.end_array();
+    };
+    list("only_first", first, entry.only_first);
+    list("only_second", second, entry.only_second);
+    pairs("changed", entry.changed);
+    pairs("rewired", entry.rewired);
+}
+
+template <text_sink Sink>
+void write_diff_weights(json_writer<Sink>& json, const module_difference& entry,
+                        const onnx_model& first, const onnx_model& second) {
+    json.key("weights");
+    json.begin_array();
+    for (const auto& weight : entry.weights) {
+        json.begin_object(true);
+        json.member("first", first.value_name(weight.first));
+        json.member("second", second.value_name(weight.second));
+        json.member("text", weight.text);
+        json.key("difference");
+        if (weight.comparable) {
+            json.begin_object(true);
+            json.member("elements", weight.difference.elements);
+            json.member("different", weight.difference.different);
+            json.member("absolute", weight.difference.absolute);
+            json.member("relative", weight.difference.relative);
+            json.end_object();
+        } else {
+            json.null();
+        }
+        json.end_object();
+    }
+    json.end_array();
+}
+
+template <text_sink Sink>
+void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
+                       const attributed_model& first, const attributed_model& second, bool nodes) {
+    const auto path = [&](std::string_view key, const module_tree& tree, id m) {
+        json.key(key);
+        m == no_id ? json.null() : json.value(tree.report_path(m));
+    };
+    json.begin_object();
+    path("first", first.modules(), entry.first);
+    path("second", second.modules(), entry.second);
+    json.member("class", entry.first != no_id ? first.modules().class_name(entry.first)
+                                              : second.modules().class_name(entry.second));
+    json.key("changes");
+    json.begin_array(true);
+    for (auto change : entry.changes) {
+        json.value(to_string(change));
+    }
+    json.end_array();
+    json.member("same_boundary", entry.same_boundary);
+    json.key("nodes");
+    json.begin_object(true);
+    json.member("only_first", entry.only_first.size());
+    json.member("only_second", entry.only_second.size());
+    json.member("rewired", entry.rewired.size());
+    json.end_object();
+    json.key("into");
+    json.begin_array(true);
+    if (entry.has(module_change::fused)) {
+        for (auto m : entry.into) {
+            json.value(second.modules().report_path(m));
+        }
+    }
+    json.end_array();
+    write_diff_weights(json, entry, first.model(), second.model());
+    if (nodes) {
+        json.key("list");
+        json.begin_object();
+        write_diff_nodes(json, entry, first.model(), second.model());
+        json.end_object();
+    }
+    json.end_object();
+}
+
+} // namespace detail
+
+/// Writes how two models differ (`stemma.diff/1`), with `nodes` every node that does. Both are
+/// those that were compared. Complexity: O(length).
+template <text_sink Sink>
+void write_diff(Sink& sink, const model_diff& found, const attributed_model& first,
+                const attributed_model& second, bool nodes = false) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.diff/1");
+    json.member("first", first.model().file());
+    json.member("second", second.model().file());
+    json.member("equal", found.is_equal());
+    json.key("matched");
+    json.begin_object(true);
+    json.member("modules", found.paired_modules);
+    json.member("same_modules", found.same_modules);
+    json.member("nodes", found.matched_nodes);
+    json.member("weights", found.compared_weights);
+    json.end_object();
+    const auto write_size = [&](std::string_view key, std::size_t modules, std::size_t count) {
+        json.key(key);
+        json.begin_object(true);
+        json.member("modules", modules);
+        json.member("nodes", count);
+        json.end_object();
+    };
+    write_size("size_first", found.first_modules, found.first_nodes);
+    write_size("size_second", found.second_modules, found.second_nodes);
+    json.key("header");
+    json.begin_array();
+    for (const auto& one : found.header) {
+        json.begin_object(true);
+        json.member("what", one.what);
+        json.member("first", one.first);
+        json.member("second", one.second);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("modules");
+    json.begin_array();
+    for (const auto& entry : found.modules) {
+        detail::write_diff_module(json, entry, first, second, nodes);
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COMPARE_WRITE_DIFF_HPP

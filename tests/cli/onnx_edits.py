@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads an ONNX file, changes it in known ways, and writes it: for tests that need two models whose
+difference is known. Knows of protobuf and ONNX what it needs, and nothing of stemma.
+"""
+import struct
+
+FLOAT, INT8, INT64 = 1, 3, 7
+
+
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+class Message:
+    """A message as the list of its fields: (number, wire type, value)."""
+
+    def __init__(self, data=b""):
+        self.fields = []
+        at = 0
+
+        def take():
+            nonlocal at
+            value = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                value |= (byte & 0x7F) << shift
+                shift += 7
+                if byte < 0x80:
+                    return value
+
+        while at < len(data):
+            key = take()
+            kind = key & 7
+            if kind == 0:
+                value = take()
+            else:
+                size = take() if kind == 2 else 8 if kind == 1 else 4
+                value = data[at:at + size]
+                at += size
+            self.fields.append((key >> 3, kind, value))
+
+    def all(self, number):
+        return [value for n, _, value in self.fields if n == number]
+
+    def text(self, number):
+        return (self.all(number) or [b""])[0].decode()
+
+    def drop(self, number):
+        self.fields = [field for field in self.fields if field[0] != number]
+        return self
+
+    def add(self, number, value):
+        if isinstance(value, int):
+            self.fields.append((number, 0, value))
+        else:
+            data = value.bytes() if isinstance(value, Message) else value
+            self.fields.append((number, 2, data.encode() if isinstance(data, str) else data))
+        return self
+
+    def put(self, number, values):
+        """Puts values where the first of their number stands."""
+        at = next((i for i, field in enumerate(self.fields) if field[0] == number),
+                  len(self.fields))
+        rest = [field for field in self.fields[at:] if field[0] != number]
+        self.fields = self.fields[:at]
+        for value in values:
+            self.add(number, value)
+        self.fields += rest
+        return self
+
+    def bytes(self):
+        out = b""
+        for number, kind, value in self.fields:
+            out += varint(number << 3 | kind)
+            out += varint(value) if kind == 0 else (varint(len(value)) if kind == 2 else b"") + value
+        return out
+
+
+class Node(Message):
+    @property
+    def inputs(self):
+        return [value.decode() for value in self.all(1)]
+
+    @property
+    def outputs(self):
+        return [value.decode() for value in self.all(2)]
+
+    @property
+    def name(self):
+        return self.text(3)
+
+    @property
+    def op_type(self):
+        return self.text(4)
+
+    def rename(self, old, new):
+        self.put(1, [new if value == old else value for value in self.inputs])
+
+    def is_standard(self):
+        return self.text(7) in ("", "ai.onnx")
+
+
+def node(op_type, inputs, outputs, like, name):
+    """A node that says to be of the same module as another one."""
+    made = Node()
+    for value in inputs:
+        made.add(1, value)
+    for value in outputs:
+        made.add(2, value)
+    made.add(3, name)
+    made.add(4, op_type)
+    for entry in like.all(9):
+        made.add(9, entry)
+    return made
+
+
+def tensor(name, dims, kind, data):
+    made = Message()
+    for dim in dims:
+        made.add(1, dim)
+    return made.add(2, kind).add(8, name).add(9, data)
+
+
+class Model:
+    def __init__(self, path):
+        self.message = Message(path.read_bytes())
+        self.graph = Message(self.message.all(7)[0])
+        self.nodes = [Node(value) for value in self.graph.all(1)]
+        self.tensors = [Message(value) for value in self.graph.all(5)]
+
+    def write(self, path):
+        self.graph.put(1, [one.bytes() for one in self.nodes])
+        self.graph.put(5, [one.bytes() for one in self.tensors])
+        self.message.put(7, [self.graph.bytes()])
+        path.write_bytes(self.message.bytes())
+        return path
+
+    def tensor(self, name):
+        return next((one for one in self.tensors if one.text(8) == name), None)
+
+    def node(self, name):
+        return next(one for one in self.nodes if one.name == name)
+
+    def readers(self, value):
+        return [one for one in self.nodes if value in one.inputs]
+
+    def outputs(self):
+        return {Message(value).text(1) for value in self.graph.all(12)}
+
+    def has_bodies(self):
+        return any(Message(attribute).all(6) or Message(attribute).all(11)
+                   for one in self.nodes for attribute in one.all(5))
+
+    def insert_behind(self, place, added):
+        self.nodes.insert(self.nodes.index(place) + 1, added)
+
+    # The edits.
+
+    def change_weight(self, name):
+        """Adds 0.5 to one number of a float32 initializer with raw data."""
+        found = self.tensor(name)
+        data = bytearray(found.all(9)[0])
+        at = len(data) // 8 * 4
+        struct.pack_into("<f", data, at, struct.unpack_from("<f", data, at)[0] + 0.5)
+        found.put(9, [bytes(data)])
+
+    def insert_operator(self, place, op_type="Neg"):
+        """Puts an operator behind a node, in its module."""
+        value = place.outputs[0]
+        added = node(op_type, [value], [value + "_edited"], place,
+                     place.name.rsplit("/", 1)[0] + "/" + op_type + "_edited")
+        for reader in self.readers(value):
+            reader.rename(value, value + "_edited")
+        self.insert_behind(place, added)
+
+    def change_operator(self, place, op_type):
+        place.put(4, [op_type])
+
+    def raise_opset(self, version):
+        imports = [Message(value) for value in self.message.all(8)]
+        for one in imports:
+            if one.text(1) in ("", "ai.onnx"):
+                one.put(2, [version])
+        self.message.put(8, [one.bytes() for one in imports])
+
+    def lower_softmax(self, place):
+        """Exp, ReduceSum and Div instead of Softmax over the last axis."""
+        (value,), (result,) = place.inputs, place.outputs
+        scope = place.name.rsplit("/", 1)[0]
+        axes = result + "_axes"
+        self.tensors.append(tensor(axes, [1], INT64, struct.pack("<q", -1)))
+        at = self.nodes.index(place)
+        self.nodes[at:at + 1] = [
+            node("Exp", [value], [result + "_exp"], place, scope + "/Exp"),
+            node("ReduceSum", [result + "_exp", axes], [result + "_sum"], place, scope + "/ReduceSum"),
+            node("Div", [result + "_exp", result + "_sum"], [result], place, scope + "/Div")]
+
+    def quantize_weight(self, place, slot):
+        """The weight of a node as int8, and a DequantizeLinear in front of it."""
+        name = place.inputs[slot]
+        found = self.tensor(name)
+        count = len(found.all(9)[0]) // 4
+        numbers = struct.unpack(f"<{count}f", found.all(9)[0])
+        scale = max(map(abs, numbers)) / 127 or 1.0
+        data = struct.pack(f"<{count}b", *(max(-127, min(127, round(x / scale))) for x in numbers))
+        self.tensors.remove(found)
+        self.tensors += [tensor(name + "_quantized", found.all(1), INT8, data),
+                         tensor(name + "_scale", [], FLOAT, struct.pack("<f", scale)),
+                         tensor(name + "_zero_point", [], INT8, b"\0")]
+        at = self.nodes.index(place)
+        self.nodes.insert(at, node("DequantizeLinear",
+                                   [name + "_quantized", name + "_scale", name + "_zero_point"],
+                                   [name + "_dequantized"], place, name + "_DequantizeLinear"))
+        place.rename(name, name + "_dequantized")
+
+    def _layer(self, scope):
+        """The nodes of a scope such as `/encoder/layer.1`, what comes in, and what goes out."""
+        inside = [one for one in self.nodes if one.name.startswith(scope + "/")]
+        made = {value for one in inside for value in one.outputs}
+        read = {value for one in self.nodes if one not in inside for value in one.inputs}
+        leaving = [value for one in inside for value in one.outputs
+                   if value in read or value in self.outputs()]
+        return inside, made, leaving
+
+    def repeat_layer(self, scope, new_scope, entering):
+        """One layer more behind another one, with weights of its own, that reads its result."""
+        inside, made, (result,) = self._layer(scope)
+        dotted, new_dotted = scope[1:].replace("/", "."), new_scope[1:].replace("/", ".")
+        readers = [one for one in self.readers(result) if one not in inside]
+        names = {value: value.replace(scope, new_scope) if scope in value else value + "_more"
+                 for value in made}
+        copies = []
+        for one in inside:
+            copy = Node(one.bytes())
+            copy.put(3, [new_scope + one.name[len(scope):]])
+            for value in one.inputs:
+                own = self.tensor(value)
+                if own and (dotted in value or len(own.all(9)[0]) > 64) and value not in names:
+                    names[value] = value.replace(dotted, new_dotted) if dotted in value \
+                        else value + "_more"
+                    data = own.all(9)[0]
+                    if len(own.all(1)) > 0 and own.all(2) == [FLOAT]:
+                        numbers = struct.unpack(f"<{len(data) // 4}f", data)
+                        data = struct.pack(f"<{len(numbers)}f", *(x * 0.75 + 0.01 for x in numbers))
+                    self.tensors.append(Message(own.bytes()).put(8, [names[value]]).put(9, [data]))
+            copy.put(1, [result if value == entering else names.get(value, value)
+                         for value in one.inputs])
+            copy.put(2, [names[value] for value in one.outputs])
+            copies.append(copy)
+        for reader in readers:
+            reader.rename(result, names[result])
+        at = max(self.nodes.index(one) for one in inside) + 1
+        self.nodes[at:at] = copies
+
+    def remove_layer(self, scope, entering):
+        inside, _, (result,) = self._layer(scope)
+        self.nodes = [one for one in self.nodes if one not in inside]
+        for reader in self.readers(result):
+            reader.rename(result, entering)
+
+    def move_scope(self, scope, new_scope):
+        """Gives a module another path: nodes and parameters are called after it."""
+        dotted, new_dotted = scope[1:].replace("/", "."), new_scope[1:].replace("/", ".")
+        names = {}
+        for one in self.tensors:
+            name = one.text(8)
+            if name.startswith(dotted + "."):
+                names[name] = new_dotted + name[len(dotted):]
+                one.put(8, [names[name]])
+        for one in self.nodes:
+            if one.name.startswith(scope + "/"):
+                one.put(3, [new_scope + one.name[len(scope):]])
+        kept = self.outputs()
+        renamed = {value: new_scope + value[len(scope):] for one in self.nodes
+                   for value in one.outputs if value.startswith(scope + "/") and value not in kept}
+        renamed.update(names)
+        for one in self.nodes:
+            one.put(1, [renamed.get(value, value) for value in one.inputs])
+            one.put(2, [renamed.get(value, value) for value in one.outputs])
+
+    def swap_layers(self, first, second, entering):
+        """Lets two layers that follow each other run the other way round."""
+        inside, _, (result,) = self._layer(first)
+        behind, _, (other,) = self._layer(second)
+        for one in self.nodes:
+            if one in inside:
+                one.put(1, [other if value == entering else value for value in one.inputs])
+            elif one in behind:
+                one.put(1, [entering if value == result else value for value in one.inputs])
+            else:
+                one.put(1, [result if value == other else value for value in one.inputs])
+        rest = [one for one in self.nodes if one not in inside and one not in behind]
+        at = min(self.nodes.index(one) for one in inside)
+        front = [one for one in self.nodes[:at] if one in rest]
+        self.nodes = front + behind + inside + rest[len(front):]
