@@ -34,7 +34,7 @@ std::string stripped(const std::string& bytes) {
 
 TEST_CASE("given_names: every node has a name of its own, and those that have one keep it",
           "[record][given_names]") {
-    for (const auto* name : {"bert_micro/unnamed.onnx", "control_flow/unnamed.onnx",
+    for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx",
                              "bert_micro/model.onnx", "unet_tiny/unnamed.onnx"}) {
         INFO(name);
         const auto before = test::read_bytes(test::fixture(name));
@@ -52,7 +52,7 @@ TEST_CASE("given_names: every node has a name of its own, and those that have on
 
 TEST_CASE("given_names: stripped, the file is what it was, with any carrier",
           "[record][given_names]") {
-    for (const auto* name : {"bert_micro/unnamed.onnx", "control_flow/unnamed.onnx"}) {
+    for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx"}) {
         for (const auto* carriers : {"metadata,mark", "doc-string", "model", "namespace"}) {
             INFO(name << " " << carriers);
             const auto before = test::read_bytes(test::fixture(name));
