@@ -91,8 +91,8 @@ UNTRIED = {
 MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
 
 # Folders from the bottom: a header may include those of its own folder and of the ones before it.
-FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "capture", "open", "query",
-           "types", "fold", "cut", "numerics", "plan", "check", "compare", "report", "proto"]
+FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "capture", "open", "types",
+           "query", "fold", "cut", "numerics", "plan", "check", "compare", "report", "proto"]
 # What every header may include although it stands at the top.
 BOTTOM = {"stemma/config.hpp", "stemma/error.hpp", "stemma/version.hpp"}
 # Folders whose headers know neither files nor range-v3's views.
@@ -360,6 +360,16 @@ def check_sizes():
             complain(name, lines, f"has {lines} lines", f"shorten it: at most {most}")
 
 
+def check_confidences():
+    """How sure something is has a name in one header, and where the number is from."""
+    for name in HEADERS:
+        if header_name(name) == "stemma/model/confidence.hpp":
+            continue
+        for number, line in enumerate(TEXT[name].splitlines(), 1):
+            if re.search(r"\b0?\.(?!0)\d+F\b", line):
+                complain(name, number, "a confidence without a name", "name it in model/confidence.hpp, with its origin")
+
+
 def policies_of(text):
     """Names and categories of the policies that a header defines."""
     if "policy_category" not in text:
@@ -594,6 +604,7 @@ def main():
     check_layers()
     check_words()
     check_sizes()
+    check_confidences()
     check_policies()
     check_refusals()
     check_commands()

@@ -107,6 +107,7 @@ def reports_of(model, capture, truth, folder):
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
     asked += [value["name"] for value in everything["values"][::29]]
+    asked += [module["path"] for module in everything["modules"][1::7]]
     yield "explain", run("explain", model, *with_capture, "no such name", *asked)
     parts = folder / "parts"
     yield "cuts", run("cut", model, *with_capture, "--all", "-d", parts, "--data", "keep", "--force")

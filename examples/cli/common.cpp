@@ -35,7 +35,12 @@ void command_line::common(common_options& options, const std::string& formats) c
           "rule for nodes without evidence: " + known.propagations.names());
     list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(known));
     value("--min-confidence", how.min_confidence, "X", "ignore claims below, 0 to 1")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check([](const std::string& text) {
+            double number = -1;
+            return CLI::detail::lexical_cast(text, number) && number >= 0 && number <= 1
+                       ? std::string()
+                       : "'" + text + "' is no number from 0 to 1";
+        });
     flag("--recompute", how.recompute, "do not use tags that are in the file");
     format(options.format, formats);
     quiet(options.quiet);

@@ -30,6 +30,14 @@ enum exit_status : int {
     cannot_write = 4,
 };
 
+/// Returns: what is wrong with a number that has to be 1 or more; "" where nothing is.
+inline std::string one_or_more(const std::string& text) {
+    const bool digits = text.find_first_not_of("0123456789") == text.npos;
+    return digits && text.find_first_not_of('0') != text.npos
+               ? std::string()
+               : "'" + text + "' is no whole number from 1 on";
+}
+
 /// What every command takes.
 struct common_options {
     std::string model;

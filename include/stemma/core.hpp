@@ -57,10 +57,12 @@
 #include <stemma/fold/acyclic_parts.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/fold_regions.hpp>
+#include <stemma/io/foreign_file.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/model/finding.hpp>
@@ -84,11 +86,14 @@
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/query.hpp>
+#include <stemma/query/query_facts.hpp>
+#include <stemma/query/query_term.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/module_dag.hpp>
 #include <stemma/report/module_dag_json.hpp>
+#include <stemma/report/tree_rows.hpp>
 #include <stemma/report/visibility.hpp>
 #include <stemma/tagging/any_policy.hpp>
 #include <stemma/tagging/attribute.hpp>

@@ -172,7 +172,7 @@ function drawGraph(boxes, edges, cut) {
 function drawBox(box) {
   const {x, y, width, height} = box;
   const group = draw("g", {class: `box ${box.kind}`},
-    draw("title", {}, box.kind === "node" ? nodes[box.n].name : box.kind === "module" ? modules[box.m].path
+    draw("title", {}, box.kind === "node" ? [nodes[box.n].name, ...nodes[box.n].attributes].join("\n") : box.kind === "module" ? modules[box.m].path
       : box.kind === "end" ? `${values[box.v].name} ${values[box.v].type}` : box.title),
     draw("rect", {x: x - width / 2, y: y - height / 2, width, height, rx: 6}),
     draw("text", {x, y: box.sub ? y - 7 : y}, box.title));
@@ -215,6 +215,8 @@ function showDetail(n) {
     make("h4", {}, "Known from"), `${node.source}, confidence ${node.confidence.toFixed(2)}`,
     ...(node.claims.length > 0 ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
       make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
+    ...(node.attributes.length > 0 ? [make("h4", {}, "Attributes"), ...node.attributes.map(text =>
+      make("div", {class: "type"}, text))] : []),
     make("h4", {}, "Reads"), ...node.reads.map(v => valueLine(v, from)),
     make("h4", {}, "Makes"), ...node.makes.map(v => valueLine(v, to)));
 }

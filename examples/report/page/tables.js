@@ -29,8 +29,14 @@ for (const module of modules.slice(1)) {
   above.children.push(module.m);
   module.path = above.m === 0 ? module.name : `${above.path}.${module.name}`;
 }
-const nodes = data.nodes.map(([name, op, module, source, confidence, reads, makes, hidden, claims], n) =>
-  ({n, name, op: data.operators[op], module, source: data.provenances[source], confidence, reads, makes, hidden, claims}));
+const lists = [];
+const nodes = data.nodes.map(([name, op, module, source, confidence, reads, makes, hidden, claims, attributes], n) => {
+  if (Array.isArray(attributes)) {
+    lists.push(attributes);
+  }
+  return {n, name, op: data.operators[op], module, source: data.provenances[source], confidence, reads, makes, hidden, claims,
+          attributes: Array.isArray(attributes) ? attributes : lists[attributes]};
+});
 for (const node of nodes) {
   modules[node.module].own.push(node.n);
   node.makes.forEach(value => { values[value].producer = node.n; });

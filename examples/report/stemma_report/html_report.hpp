@@ -16,6 +16,7 @@
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma_report/page.hpp>
@@ -206,7 +207,28 @@ private:
                 json_.end_array();
             }
             json_.end_array();
+            write_attributes(node);
             json_.end_array();
+        }
+        json_.end_array();
+    }
+
+    /// The attributes of a node as texts; by number, as many nodes have the same.
+    void write_attributes(stemma::id node) {
+        std::string key;
+        const auto all = stemma::describe_attributes(model_, node);
+        for (const auto& one : all) {
+            key.append(to_text(one)).push_back('\0');
+        }
+        const auto [number, is_new] =
+            attributes_.emplace(std::move(key), static_cast<stemma::id>(attributes_.size()));
+        if (!is_new) {
+            json_.value(number->second);
+            return;
+        }
+        json_.begin_array(true);
+        for (const auto& one : all) {
+            json_.value(to_text(one));
         }
         json_.end_array();
     }
@@ -237,6 +259,7 @@ private:
     stemma::module_statistics counts_;
     stemma::value_descriptions describe_;
     stemma::report_names names_;
+    std::unordered_map<std::string, stemma::id> attributes_; // those of nodes that were written
 };
 
 } // namespace detail

@@ -309,7 +309,7 @@ struct carrier_set {
 template <class P>
 consteval bool explain_carrier_policy() {
     static_assert(std::copy_constructible<P>, "carrier policy: make the class copyable");
-    static_assert(policy_for<P, carrier_category>,
+    static_assert(detail::declares<P, carrier_category>,
                   "carrier policy: add `using policy_category = stemma::carrier_category;`");
     static_assert(detail::has_write<P>,
                   "carrier policy: add `template <stemma::carrier_sink Sink> void write(const "

@@ -26,18 +26,22 @@ class edited_field;
 /// unknown fields, order and all, and neighbours become one range, so that a model of which one
 /// node changes is a handful of ranges. `append` adds fields. Sizes are known as soon as a message
 /// is complete: nothing is measured again, and writing is one pass.
+///
+/// All verbs that change files make one, but for `tag` and `strip`: they change nearly every
+/// message, and little in each, so that `rewrite` measures and writes these as it meets them, by
+/// several threads and without a tree in memory.
 class message_tree {
 public:
     /// The number of a file that is not there when the tree is written: its bytes are copied.
     static constexpr id in_memory = no_id;
 
-    /// Fields of a file of at most so many bytes are copied where they follow new ones: a range
-    /// would take more memory.
+    /// Fields of at most so many bytes that stay are copied where they follow new ones: a range of
+    /// the file would take more memory.
     static constexpr std::uint32_t usual_copies = 32;
 
     message_tree() = default;
 
-    /// As above, with another limit than `usual_copies`.
+    /// With another limit than `usual_copies`; 0 makes a range of all that stays.
     explicit message_tree(std::uint32_t most_copied) : most_copied_(most_copied) {}
 
     /// Appends bytes of file number `file`. Adjacent ranges become one.

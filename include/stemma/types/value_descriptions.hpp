@@ -10,6 +10,7 @@
 #include <stemma/types/value_description.hpp>
 #include <stemma/types/value_types.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,18 @@ namespace stemma {
 /// far as they follow from those.
 class value_descriptions {
 public:
-    /// Requires: the model outlives this. Complexity: O(nodes + values).
-    explicit value_descriptions(const wire_model& model)
+    /// When types are inferred: all at once, or each when it is asked for.
+    enum class inferring : bool { all, asked };
+
+    /// Requires: the model outlives this. Complexity: O(nodes + values); of one that infers what it
+    /// is asked for O(values).
+    explicit value_descriptions(const wire_model& model, inferring when = inferring::all)
         : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
-        infer_shapes(model, types_);
+        if (when == inferring::all) {
+            infer_shapes(model, types_);
+        } else {
+            inference_.emplace(model, types_);
+        }
         const auto tensors = model.tensors();
         for (id i = 0; i < tensors.size(); ++i) {
             if (tensors[i].value != no_id) {
@@ -31,8 +40,12 @@ public:
         }
     }
 
-    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say).
+    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say),
+    /// and that of `shape_inference::find` where it infers.
     [[nodiscard]] value_description operator()(id value) const {
+        if (inference_ && tensor_of_[value] == no_id) {
+            inference_->find(value);
+        }
         described_type type;
         if (tensor_of_[value] != no_id) {
             const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
@@ -47,7 +60,8 @@ public:
 
 private:
     const wire_model* model_;
-    value_types types_;
+    mutable value_types types_; // grows where types are inferred as they are asked for
+    mutable std::optional<shape_inference> inference_;
     std::vector<id> tensor_of_; // by value: place among the tensors
 };
 
