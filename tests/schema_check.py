@@ -63,7 +63,7 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cuts", "dag", "explain", "folds", "operations", "query",
+              for name in ("capture", "compare", "cuts", "dag", "diff", "explain", "folds", "operations", "query",
                            "sidecar", "split", "summary", "tree", "validate")}
 
 
@@ -77,7 +77,7 @@ def run(*arguments):
     """What the program prints as JSON; some commands say with status 1 that they found something."""
     done = subprocess.run([PROGRAM, *map(str, arguments), "--format", "json", "--quiet"],
                           capture_output=True, text=True, timeout=300)
-    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "explain", "validate") else (0,)):
+    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "diff", "explain", "validate") else (0,)):
         failures.append(f"{arguments}: status {done.returncode}: {done.stderr.strip()}")
         return None
     return json.loads(done.stdout)
@@ -101,6 +101,8 @@ def reports_of(model, capture, truth, folder):
     yield "compare", run("compare", model, tagged)
     yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
+    yield "diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes")
+    yield "diff", run("diff", model, tagged)
     yield "tree", run("tree", model, *with_capture)
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
@@ -149,7 +151,7 @@ def broken_copies(document):
             continue
         compares = document.get("schema") == "stemma.compare/1"
         parts = {"structure", "initializers", "tags"} if compares else set()
-        optional = {"caller", "analysis"} | parts
+        optional = {"caller", "analysis", "list"} | parts
         for key in [key for key in at(document, path) if key not in optional]:
             broken = copy.deepcopy(document)
             del at(broken, path)[key]
