@@ -46,6 +46,11 @@ class Diff(Case):
         edit(model)
         return self.diff(self.path(name), model.write(self.folder / "edited.onnx"))
 
+    def module_of(self, name, node):
+        """The module of a node of a fixture, as PyTorch says."""
+        truth = json.loads((FIXTURES / name / "truth.json").read_text())
+        return next(one["module"] for one in truth["nodes"] if one["original"] == node)
+
     def test_a_model_is_equal_to_itself_whatever_its_names_are(self):
         for name in EXPORTS + DYNAMO:
             told, named = self.diff(self.path(name), self.path(name))
@@ -68,15 +73,24 @@ class Diff(Case):
                 self.assertEqual(found["difference"]["different"], 1)
                 self.assertAlmostEqual(found["difference"]["absolute"], 0.5, places=5)
 
+    def test_one_weight_with_a_name_that_tells_nothing(self):
+        for name in ["bert_micro", "gpt2_tiny"]:
+            model = Model(self.path(name))
+            weights = [one.text(8) for one in model.tensors if one.text(8).startswith("onnx::MatMul")]
+            for weight in weights[:3]:
+                (reader,) = model.readers(weight)
+                _, named = self.edited(name, lambda m: m.change_weight(weight))
+                self.assertEqual(named, {self.module_of(name, reader.name): ["weights"]}, weight)
+
     def test_one_operator(self):
-        for name in ["bert_micro", "bert_micro_12l", "two_tower", "unet_tiny"]:
+        for name in ["bert_micro", "bert_micro_12l", "gpt2_tiny", "two_tower", "unet_tiny"]:
             choose = random.Random(name)
             model = Model(self.path(name))
             places = [one.name for one in model.nodes
                       if one.op_type in ("Softmax", "Relu", "Erf", "Conv", "MatMul", "Gemm")
                       and not set(one.outputs) & model.outputs()]
             for place in choose.sample(places, 3):
-                scope = place.rsplit("/", 1)[0][1:].replace("/", ".")
+                scope = self.module_of(name, place)
                 _, named = self.edited(name, lambda m: m.insert_operator(m.node(place)))
                 self.assertEqual(named, {scope: ["relowered"]}, (name, place))
 
@@ -87,7 +101,7 @@ class Diff(Case):
                           if one.op_type == before), None)
             if place is None:
                 continue
-            scope = place.rsplit("/", 1)[0][1:].replace("/", ".")
+            scope = self.module_of(name, place)
             _, named = self.edited(name, lambda m: m.change_operator(m.node(place), after))
             self.assertEqual(named, {scope: ["relowered"]}, (name, place))
 
@@ -95,7 +109,7 @@ class Diff(Case):
         for name in ["bert_micro", "bert_micro_12l"]:
             for place in [one.name for one in Model(self.path(name)).nodes
                           if one.op_type == "Softmax"][:3]:
-                scope = place.rsplit("/", 1)[0][1:].replace("/", ".")
+                scope = self.module_of(name, place)
                 told, named = self.edited(name, lambda m: m.lower_softmax(m.node(place)))
                 self.assertEqual(named, {scope: ["relowered"]}, (name, place))
                 self.assertTrue(told["modules"][0]["same_boundary"])
@@ -105,7 +119,7 @@ class Diff(Case):
             places = [one.name for one in Model(self.path(name)).nodes
                       if one.op_type == "MatMul" and "dense" in one.name][:4]
             for place in places:
-                scope = place.rsplit("/", 1)[0][1:].replace("/", ".")
+                scope = self.module_of(name, place)
                 _, named = self.edited(name, lambda m: m.quantize_weight(m.node(place), 1))
                 self.assertEqual(named, {scope: ["quantized"]}, (name, place))
 

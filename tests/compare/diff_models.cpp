@@ -19,7 +19,6 @@ namespace {
 
 using stemma::no_id;
 
-
 stemma::attributed_model in_memory(std::string bytes) {
     return {stemma::mapped_file::holding(std::move(bytes), "memory"), {}};
 }
@@ -47,7 +46,7 @@ TEST_CASE("diff_models: another operator is named by its module, one byte of a w
     const auto& model = a.model();
     const auto tensor = model.tensors()[0];
     auto other = bytes;
-    other[tensor.message.begin + tensor.message.size - 5] ^= 0x10;
+    other[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
     const auto b = in_memory(other);
     const auto found = stemma::diff_models(a, b);
     REQUIRE(found.modules.size() == 1);
@@ -66,14 +65,31 @@ TEST_CASE("diff_models: a layer more, and one less") {
     std::size_t added = 0;
     for (const auto& entry : more.modules) {
         const auto path = entry.second == no_id ? "" : b.modules().path(entry.second);
-        added += entry.has(stemma::module_change::added) && path.starts_with("encoder.layer.") ? 1U
-                                                                                                : 0U;
+        added +=
+            entry.has(stemma::module_change::added) && path.starts_with("encoder.layer.") ? 1U : 0U;
         CHECK(!entry.has(stemma::module_change::removed));
     }
     CHECK(added > 10);
     for (const auto& entry : less.modules) {
         CHECK(!entry.has(stemma::module_change::added));
     }
+}
+
+TEST_CASE("diff_models: what docs/diff.md shows does what it says") {
+    const stemma::attributed_model first(test::fixture("mlp/model.onnx"), {});
+    auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
+    const auto tensor = first.model().tensors()[0];
+    bytes[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
+    const stemma::attributed_model second(stemma::mapped_file::holding(std::move(bytes), "memory"),
+                                          {});
+    std::vector<std::string> names;
+    const auto found = stemma::diff_models(first, second, {.tolerance = 1e-3});
+    for (const auto& entry : found.modules) {
+        if (entry.has(stemma::module_change::weights)) {
+            names.push_back(first.modules().path(entry.first));
+        }
+    }
+    CHECK(names == std::vector<std::string>{"fc1"});
 }
 
 TEST_CASE("diff_models: partners that a caller knows of are kept") {
