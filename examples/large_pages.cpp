@@ -2,7 +2,8 @@
 // Linked into a program, as into `stemma`, this says where the tables of a large model lie: in
 // large pages, which are kept when a table goes and become parts of later ones, large or small.
 // Fresh memory is cleared first, and a virtual machine may have to ask its host for it, which takes
-// longer than what is done with it.
+// longer than what is done with it. No allocator library: of all that these do, the pages of large
+// tables are what matters here (docs/benchmarks.md, "puts tables of 2 MiB and more").
 #include <features.h>
 
 #include <cstddef>

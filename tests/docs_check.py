@@ -39,6 +39,8 @@ NOT_HERE = (
     (r"c(make|test) |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
     (r"build/", "is there only after a build of its own"),
     (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
+    (r".*(int8\.onnx|\.npz|numerics\.json|ort\.log|examples/runners)",
+     "needs runs of models; done by the tests runtime.numerics and cli.numerics"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
     (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
 )

@@ -91,6 +91,14 @@ inline std::string inferred(inference_scene scene, std::string_view op, const na
     return scene.node(owner_node(op, inputs, {"y"}, attributes)).type_of("y", opset);
 }
 
+/// Returns: the same of an operator of another domain: what its last output is.
+inline std::string inferred_in(std::string_view domain, inference_scene scene, std::string_view op,
+                               const names& inputs, const std::vector<message>& attributes = {},
+                               const names& outputs = {"y"}) {
+    auto made = owner_node(op, inputs, outputs, attributes);
+    return scene.node(made.text(7, domain)).type_of(outputs.back());
+}
+
 } // namespace test
 
 #endif // STEMMA_TESTS_INFERRED_TYPES_HPP

@@ -37,7 +37,7 @@ public:
 
     using graph_type = stemma::operator_graph;
 
-    query_scene() : graph_(nodes.size(), std::vector<stemma::operator_edge>{}) {
+    query_scene() : graph_(nodes.size(), chain(nodes.size())) {
         stemma::module_tree_builder builder;
         builder.set_class(0, "Net", "zoo.Net");
         for (const auto* block : {"blocks.0", "blocks.1"}) {
@@ -102,13 +102,23 @@ public:
 
     [[nodiscard]] std::vector<std::string> modules_for(const std::string& text) const {
         std::vector<std::string> paths;
-        for (auto m : stemma::find_matching_modules(stemma::parse_query(text), modules, tags)) {
+        for (auto m : stemma::find_matching_modules(stemma::parse_query(text), modules, tags, *this,
+                                                    attributions)) {
             paths.push_back(modules.path(m));
         }
         return paths;
     }
 
 private:
+    /// Each reads what the one before makes.
+    static std::vector<stemma::operator_edge> chain(std::size_t count) {
+        std::vector<stemma::operator_edge> edges;
+        for (stemma::id v = 1; v < count; ++v) {
+            edges.push_back({v - 1, v, v - 1, 0, 0});
+        }
+        return edges;
+    }
+
     graph_type graph_;
 };
 

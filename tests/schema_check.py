@@ -10,9 +10,11 @@ refused, and every property that a schema knows must occur somewhere.
 import copy
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 try:
     import jsonschema
@@ -63,8 +65,8 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cuts", "dag", "diff", "explain", "folds", "operations", "query",
-                           "sidecar", "split", "summary", "tree", "validate")}
+              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
+                           "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
 
 
 def check(name, document, what):
@@ -77,7 +79,7 @@ def run(*arguments):
     """What the program prints as JSON; some commands say with status 1 that they found something."""
     done = subprocess.run([PROGRAM, *map(str, arguments), "--format", "json", "--quiet"],
                           capture_output=True, text=True, timeout=300)
-    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "diff", "explain", "validate") else (0,)):
+    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "diff", "explain", "numerics", "validate") else (0,)):
         failures.append(f"{arguments}: status {done.returncode}: {done.stderr.strip()}")
         return None
     return json.loads(done.stdout)
@@ -92,6 +94,11 @@ def reports_of(model, capture, truth, folder):
     everything = json.loads(sidecar.read_text())
     yield "sidecar", everything
     yield "summary", run("analyze", model, *with_capture)
+    yield "cost", run("analyze", model, *with_capture, "--cost")
+    times = folder / "times.csv"
+    times.write_text("name,time\nno such node,1\n" +
+                     "".join(f"{node['name']},2\n" for node in everything["nodes"] if node["name"]))
+    yield "profile", run("profile", model, times, *with_capture)
     yield "query", run("query", model, "", *with_capture)
     yield "query", run("query", model, "op:*", *with_capture)
     yield "validate", run("validate", model)
@@ -99,6 +106,10 @@ def reports_of(model, capture, truth, folder):
     yield "summary", run("tag", model, *with_capture, "-o", tagged)
     yield "validate", run("validate", tagged)
     yield "compare", run("compare", model, tagged)
+    carried = tagged.with_name("carried.json")
+    yield "summary", run("carry", tagged, model, "--sidecar", carried)
+    yield "sidecar", json.loads(carried.read_text(encoding="utf-8"))
+    yield "explain", run("explain", model, "#0", "-m", tagged)
     yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
     yield "diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes")
@@ -107,6 +118,7 @@ def reports_of(model, capture, truth, folder):
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
     asked += [value["name"] for value in everything["values"][::29]]
+    asked += [module["path"] for module in everything["modules"][1::7]]
     yield "explain", run("explain", model, *with_capture, "no such name", *asked)
     parts = folder / "parts"
     yield "cuts", run("cut", model, *with_capture, "--all", "-d", parts, "--data", "keep", "--force")
@@ -118,12 +130,37 @@ def reports_of(model, capture, truth, folder):
                        "--force")
     if model.name == "model.onnx" and model.parent.name in ("bert_mlm", "quirks", "shared_twice"):
         yield "folds", run("fold", model, *with_capture, "--select", "all", "-o", folder / "folded.onnx")
+    yield from reports_of_numbers(model, with_capture, folder)
     dag, operations = folder / "dag.json", folder / "operations.json"
     for options in ([], ["--select", "all", "--level", "direct", "--multi"]):
         subprocess.run([PROGRAM, "dag", model, *with_capture, *options, "-o", dag, "--operations",
                         operations], check=True, timeout=300)
         yield "dag", json.loads(dag.read_text())
         yield "operations", json.loads(operations.read_text())
+
+
+def reports_of_numbers(model, with_capture, folder):
+    """Yields what is said of two runs, of which the second has other numbers for every second value."""
+    probed = run("probe", model, *with_capture, "-o", folder / "probed.onnx", "--force", "--no-sync")
+    yield "probe", probed
+    for path, change in ((folder / "a.npz", 0.0), (folder / "b.npz", 0.5)):
+        with zipfile.ZipFile(path, "w") as archive:
+            for i, value in enumerate(probed["values"]):
+                header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n"
+                number = struct.pack("<f", 1 + (change if i % 2 and value["module"] is not None else 0))
+                archive.writestr(value["name"] + ".npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header))
+                                 + header + number)
+    apart = folder / "apart"
+    compared = ["numerics", model, model, *with_capture, "--values", folder / "a.npz", "--values", folder / "b.npz"]
+    if any(value["module"] is not None for value in probed["values"]):
+        yield "numerics", run(*compared, "--isolate", apart, "--data", "keep", "--force", "--no-sync")
+        yield "isolate", json.loads((apart / "isolate.json").read_text())
+        with zipfile.ZipFile(apart / "results.npz", "w"):
+            pass
+        yield "numerics", run(*compared, "--isolated", apart)
+    log = folder / "ort.log"
+    log.write_text("All nodes placed on [CPUExecutionProvider]. Number of nodes: 1\n")
+    yield "placement", run("plan", model, *with_capture, "--placement", log)
 
 
 def broken_copies(document):
@@ -135,7 +172,7 @@ def broken_copies(document):
         if isinstance(value, dict):
             yield path
             for key in value:
-                counts = ("tags", "provenance", "dialects", "oracle_modules", "operators")
+                counts = ("tags", "provenance", "dialects", "oracle_modules", "operators", "providers")
                 if key not in counts or isinstance(value[key], list) or "equal" in value[key]:
                     yield from places(value[key], path + [key])
         elif isinstance(value, list) and value:

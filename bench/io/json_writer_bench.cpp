@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many bytes of JSON are written a second? Objects as a sidecar has them, one for each
-// operator. Beside it the floor, which copies the same bytes object by object.
+// operator. Beside it the floor, which copies the same bytes object by object, and nlohmann's
+// document, which is made and printed.
 #include <stemma/io/json_writer.hpp>
 
 #include <benchmark/benchmark.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -84,8 +86,31 @@ void writer(benchmark::State& state) {
     state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes));
 }
 
+void nlohmann_document(benchmark::State& state) {
+    const auto names = make_names(static_cast<std::size_t>(state.range(0)));
+    counting_sink sink;
+    for (auto _ : state) {
+        auto all = nlohmann::ordered_json::array();
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            all.push_back(
+                {{"index", i},
+                 {"name", names[i]},
+                 {"op_type", "MatMul"},
+                 {"graph", ""},
+                 {"scope_module", "encoder.layer.7.attention.self.query"},
+                 {"tag", "/BertModel/BertEncoder/BertLayer.7/BertAttention/BertSelfAttention"},
+                 {"provenance", "scope"},
+                 {"confidence", 0.95F},
+                 {"call", nullptr}});
+        }
+        sink.write(all.dump());
+    }
+    state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes));
+}
+
 BENCHMARK(floor_copy)->Arg(100000)->Unit(benchmark::kMillisecond);
 BENCHMARK(writer)->Arg(100000)->Unit(benchmark::kMillisecond);
+BENCHMARK(nlohmann_document)->Arg(100000)->Unit(benchmark::kMillisecond);
 
 } // namespace
 

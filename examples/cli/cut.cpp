@@ -52,8 +52,12 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
             record.module == 0 ? std::string("the root") : opened.modules().path(record.module);
         if (record.is_refused()) {
             if (++refused <= most_refusals || !asked.to_folder()) {
-                print_error(
-                    fmt::format("{}: {}: {}", module, to_string(record.refusal), record.text));
+                const bool gap = record.refusal == stemma::cut_refusal::non_convex;
+                print_error(fmt::format(
+                    "{}: {}: {}{}", module, to_string(record.refusal), record.text,
+                    gap ? "; --non-convex runs makes a part of each run, absorb takes in what is "
+                          "between"
+                        : ""));
             }
         } else if (!asked.common.quiet && !asked.to_folder()) {
             put("{}: {} in, {} out{}\n", record.file, counted(record.inputs.size(), "value"),

@@ -5,8 +5,10 @@
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
+#include <stemma/report/explanation_json.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <span>
 #include <string>
@@ -28,18 +30,25 @@ struct explain_options {
 /// Prints one answer after the other.
 class answer_printer {
 public:
-    explicit answer_printer(const stemma::attributed_model& opened)
-        : opened_(opened), model_(opened.model()), found_(opened.tags()) {}
+    answer_printer(const stemma::attributed_model& opened, const stemma::explainer& explainer)
+        : opened_(opened), explainer_(explainer), model_(opened.model()), found_(opened.tags()) {}
 
-    /// Nodes, or values where no node is called so.
+    /// Values only where no node is called so, and parameters where no value is.
     void print(const stemma::explanation& answer) {
         for (const auto& one : answer.nodes) {
             print_node(one);
         }
-        if (answer.nodes.empty()) {
-            for (const auto& one : answer.values) {
-                print_value(one);
-            }
+        for (std::size_t i = 0; answer.nodes.empty() && i < answer.values.size(); ++i) {
+            print_value(answer.values[i]);
+        }
+        for (const auto& one : answer.modules) {
+            print_module(one);
+        }
+        for (std::size_t i = 0; answer.values.empty() && i < answer.parameters.size(); ++i) {
+            print_parameter(answer.parameters[i]);
+        }
+        for (const auto& one : answer.functions) {
+            print_function(one);
         }
     }
 
@@ -51,8 +60,10 @@ private:
         first_ = false;
     }
 
-    static void row(std::string_view label, std::string_view text) {
-        put("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
+    static void row(std::string_view label, std::string_view text, bool unknown = false) {
+        if (!unknown) {
+            put("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
+        }
     }
 
     void print_node(const stemma::node_explanation& one) {
@@ -70,6 +81,7 @@ private:
         row("known from",
             fmt::format("{}, confidence {:.2f}{}", found_.provenances[one.source], one.confidence,
                         one.call == no_id ? "" : fmt::format(", call {}", one.call)));
+        print_origins(one.node);
         for (auto caller : one.callers) {
             row("called by", module_text(caller));
         }
@@ -82,22 +94,53 @@ private:
                             : how == relation::agrees ? ", which agrees"
                                                       : shaded(", which disagrees", shade::bad)));
         }
+        std::string attributes;
+        for (const auto& attribute : one.attributes) {
+            attributes += (attributes.empty() ? "" : ", ") + to_text(attribute);
+        }
+        row("attributes", attributes, attributes.empty());
         for (const auto& input : one.inputs) {
             const auto from =
                 input.node == no_id
                     ? std::string(stemma::to_string(model_.kind(input.value)))
                     : "from " + path_text(opened_, found_.attributions[input.node].module);
             row("reads",
-                fmt::format("{}  {}", model_.value_name(input.value), shaded(from, shade::dim)));
+                fmt::format("{}  {}", typed(input.value, input.type), shaded(from, shade::dim)));
         }
         for (const auto& output : one.outputs) {
+            row("makes", typed(output.value, output.type));
             print_readers(output.readers);
         }
+    }
+
+    /// The nodes of the original, where tags were carried over from one.
+    void print_origins(id node) {
+        const auto& origins = found_.origins;
+        const auto numbers = origins.of(node);
+        const auto kind = origins.kind(node);
+        if (kind == stemma::origin_kind::inserted || kind == stemma::origin_kind::served) {
+            row("put in", kind == stemma::origin_kind::inserted ? "behind what its data come from"
+                                                                : "in front of what reads it");
+        }
+        print_some("came from", numbers.size(), [&](std::size_t i) {
+            const auto one = origins[numbers[i]];
+            return fmt::format("{}  {}",
+                               one.name.empty() ? fmt::format("{}#{}", one.graph, one.position)
+                                                : std::string(one.name),
+                               shaded(module_text(one.module), shade::dim));
+        });
     }
 
     void print_value(const stemma::value_explanation& one) {
         title(model_.value_name(one.value),
               fmt::format("{} value", stemma::to_string(model_.kind(one.value))));
+        row("type", shaded(one.type, shade::number), one.type.empty());
+        if (one.weight) {
+            row("weight", fmt::format("{} of {}, {}, {}", to_string(one.weight->weight.kind),
+                                      path_text(opened_, one.weight->module),
+                                      counted(one.weight->weight.elements, "element"),
+                                      stemma::bytes_text(one.weight->weight.bytes)));
+        }
         for (auto m : one.tags) {
             row("tag", shaded(found_.tags.text(m), shade::name));
         }
@@ -105,6 +148,98 @@ private:
             row("made by", node_line(one.producer));
         }
         print_readers(one.readers);
+    }
+
+    void print_module(const stemma::module_explanation& one) {
+        const auto m = one.module;
+        const auto& modules = opened_.modules();
+        const auto& counts = explainer_.counts();
+        title(path_text(opened_, m), modules.class_name(m));
+        row("class", modules.qualified_class(m), modules.qualified_class(m).empty());
+        row("tag", shaded(found_.tags.text(m), shade::name) +
+                       (found_.tags.is_selected(m) ? "" : ", of the module around it"));
+        row("calls", grouped(modules.calls(m)), modules.calls(m) == no_id);
+        for (const auto& alias : one.aliases) {
+            row("also called", alias);
+        }
+        const auto inside = modules.index().end(m) - m - 1;
+        row("nodes",
+            fmt::format("{}, {} of them its own  {}", grouped(counts.nodes[m]),
+                        grouped(counts.own_nodes[m]),
+                        shaded(top_operators(model_, counts.operators[m], 48), shade::dim)));
+        row("modules", fmt::format("{} inside", grouped(inside)), inside == 0);
+        row("parameters", fmt::format("{}  {}", grouped(counts.parameters[m]),
+                                      shaded(stemma::weights_text(counts.weights[m]), shade::dim)));
+        print_some("weight", one.weights.size(), [&](std::size_t i) {
+            const auto& weight = one.weights[i];
+            return fmt::format("{}  {}", typed(weight.weight.value, weight.type),
+                               shaded(to_string(weight.weight.kind), shade::dim));
+        });
+        print_crossing("in", "from", one.inputs);
+        print_crossing("out", "to", one.outputs);
+        print_some("alike", one.alike.size(),
+                   [&](std::size_t i) { return path_text(opened_, one.alike[i]); });
+        if (!one.reentry) {
+            row("convex", "yes: it can run in one go", counts.nodes[m] == 0);
+            return;
+        }
+        const auto& way = *one.reentry;
+        row("not convex",
+            "leaves at " + node_line(way.nodes.front()) + " to " + node_line(way.nodes[1]));
+        row("", "and comes back to " + node_line(way.nodes.back()));
+        row("", fmt::format("cut --non-convex runs: {}; absorb: takes in {}",
+                            counted(way.runs, "part"), counted(way.absorbed, "node")));
+    }
+
+    void print_crossing(std::string_view label, std::string_view other,
+                        const std::vector<stemma::crossing_value>& values) const {
+        print_some(label, values.size(), [&](std::size_t i) {
+            const auto& one = values[i];
+            std::string ends =
+                one.of_model ? std::string(to_string(model_.kind(one.value))) : std::string();
+            if (one.of_model && model_.producer(one.value) != no_id) {
+                ends = fmt::format("{} the graph's result", other);
+            }
+            for (std::size_t k = 0; k < one.modules.size() && k < 3; ++k) {
+                ends += fmt::format("{}{}", ends.empty() ? fmt::format("{} ", other) : ", ",
+                                    path_text(opened_, one.modules[k]));
+            }
+            return fmt::format("{}  {}{}", typed(one.value, one.type), shaded(ends, shade::dim),
+                               one.modules.size() > 3 ? ", \xe2\x80\xa6" : "");
+        });
+    }
+
+    void print_parameter(const stemma::parameter_explanation& one) {
+        const auto& modules = opened_.modules();
+        const auto tensor = one.buffer ? modules.buffer(one.module, one.number)
+                                       : modules.parameter(one.module, one.number);
+        title(tensor.name, one.buffer         ? "buffer"
+                           : tensor.trainable ? "parameter"
+                                              : "frozen parameter");
+        row("module", module_text(one.module));
+        row("type", fmt::format("{}[{}], {}", tensor.dtype, fmt::join(tensor.shape, ","),
+                                counted(tensor.elements(), "element")));
+        row("in the file", "no initializer is called so");
+    }
+
+    void print_function(const stemma::function_explanation& one) {
+        const auto g = model_.functions()[one.function].graph;
+        title(model_.graph_path(g),
+              fmt::format("function of {}", counted(model_.graph(g).node_count, "node")));
+        for (auto value : model_.graph(g).inputs) {
+            row("takes", value == no_id ? "" : model_.value_name(value));
+        }
+        for (auto value : model_.graph(g).outputs) {
+            row("gives", value == no_id ? "" : model_.value_name(value));
+        }
+        print_some("called by", one.calls.size(),
+                   [&](std::size_t i) { return node_line(one.calls[i]); });
+    }
+
+    /// Returns: the name of a value, and its type where that is known.
+    [[nodiscard]] std::string typed(id value, std::string_view type) const {
+        return fmt::format("{}{}{}", model_.value_name(value), type.empty() ? "" : "  ",
+                           shaded(type, shade::number));
     }
 
     void print_readers(std::span<const id> readers) const {
@@ -141,6 +276,7 @@ private:
     }
 
     const stemma::attributed_model& opened_;
+    const stemma::explainer& explainer_;
     const stemma::wire_model& model_;
     const stemma::tagging& found_;
     bool first_ = true;
@@ -149,7 +285,7 @@ private:
 int explain(const explain_options& options) {
     const auto opened = open_model(options.common);
     const stemma::explainer explainer(*opened);
-    answer_printer printer(*opened);
+    answer_printer printer(*opened, explainer);
     int status = done;
     std::vector<stemma::explanation> answers;
     for (const auto& asked : options.wanted) {
@@ -159,17 +295,12 @@ int explain(const explain_options& options) {
         }
         if (answers.back().empty()) {
             status = found_something;
-            std::string like;
-            for (const auto& name : explainer.names_like(asked)) {
-                like += fmt::format("{}'{}'", like.empty() ? "; like it are " : ", ", name);
-            }
-            print_error(fmt::format("{}: no node or value is called '{}'{}", options.common.model,
-                                    asked, like));
+            print_error(fmt::format("{}: {}", options.common.model, explainer.why_nothing(asked)));
         }
     }
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_explanations(out, answers, *opened, options.common.model);
+        stemma::write_explanations(out, answers, explainer, *opened, options.common.model);
     }
     return status;
 }
@@ -178,11 +309,14 @@ int explain(const explain_options& options) {
 
 void add_explain(CLI::App& app, action& chosen) {
     add_command<explain_options>(
-        app, chosen, "explain", "say which module a node or value came from, and how it is known",
-        explain, [](command_line takes, explain_options& options) {
+        app, chosen, "explain",
+        "say what a node, value, module or function is, and how that is known", explain,
+        [](command_line takes, explain_options& options) {
             takes.common(options.common);
-            takes.argument("NODE", options.wanted, "names of nodes or values, or #INDEX of a node");
-            takes.footer("Examples:\n  stemma explain model.onnx /encoder/layer.0/attention/Add\n"
+            takes.argument("NAME", options.wanted,
+                           "nodes, values, parameters, modules, functions; #INDEX of a node");
+            takes.footer("Examples:\n  stemma explain model.onnx encoder.layer.0.attention\n"
+                         "  stemma explain model.onnx /encoder/layer.0/attention/Add\n"
                          "  stemma explain model.onnx '#42' encoder.layer.0.output.dense.bias");
         });
 }

@@ -4,7 +4,7 @@
 
 #include <stemma/error.hpp>
 #include <stemma/report/export_model.hpp>
-#include <stemma/report/export_report.hpp>
+#include <stemma_report/html_report.hpp>
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ std::string draw_svg(std::string_view dot) {
 }
 
 void write_picture(const export_options& options, const stemma::attributed_model& opened) {
-    stemma::fold_options fold;
+    stemma::collapse_options fold;
     fold.depth = options.depth;
     fold.max_boxes = options.max_boxes;
     if (!options.module.empty()) {
@@ -97,7 +97,8 @@ int run_export(const export_options& options) {
     } else if (options.to == "model-explorer") {
         write_explorer(options, *opened);
     } else if (options.to == "html") {
-        write_output(options.output, [&](auto& sink) { stemma::write_html_report(sink, *opened); });
+        write_output(options.output,
+                     [&](auto& sink) { stemma_report::write_html_report(sink, *opened); });
     } else {
         write_picture(options, *opened);
     }

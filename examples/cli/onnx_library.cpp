@@ -37,8 +37,11 @@ std::string find_program() {
 child_answer ask(std::vector<std::string> question, std::string_view input) {
     static const auto program = find_program();
     if (program.empty()) {
-        return {"", std::nullopt,
-                "stemma-onnx, which asks the onnx library, is not beside this program", false};
+        return {
+            "", std::nullopt,
+            "stemma-onnx, which asks the onnx library, is not beside this program: build it with "
+            "-DSTEMMA_WITH_ONNX=ON, or install the package stemma",
+            false};
     }
     question.insert(question.begin(), std::to_string(protocol::version));
     auto answer = run_child(program, std::move(question), input);

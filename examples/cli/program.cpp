@@ -3,6 +3,7 @@
 
 #include "common.hpp"
 
+#include <stemma/core/nearest_texts.hpp>
 #include <stemma/error.hpp>
 #include <stemma/version.hpp>
 
@@ -13,9 +14,12 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace {
 
@@ -43,23 +47,14 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 17> commands{{
-    {"tag", cli::add_tag},
-    {"tree", cli::add_tree},
-    {"explain", cli::add_explain},
-    {"analyze", cli::add_analyze},
-    {"query", cli::add_query},
-    {"dag", cli::add_dag},
-    {"export", cli::add_export},
-    {"strip", cli::add_strip},
-    {"validate", cli::add_validate},
-    {"compare", cli::add_compare},
-    {"diff", cli::add_diff},
-    {"cut", cli::add_cut},
-    {"split", cli::add_split},
-    {"join", cli::add_join},
-    {"fold", cli::add_fold},
-    {"unfold", cli::add_unfold},
+constexpr std::array<command, 22> commands{{
+    {"tag", cli::add_tag},         {"tree", cli::add_tree},         {"explain", cli::add_explain},
+    {"analyze", cli::add_analyze}, {"query", cli::add_query},       {"dag", cli::add_dag},
+    {"export", cli::add_export},   {"strip", cli::add_strip},       {"validate", cli::add_validate},
+    {"compare", cli::add_compare}, {"diff", cli::add_diff},         {"carry", cli::add_carry},
+    {"cut", cli::add_cut},         {"split", cli::add_split},       {"join", cli::add_join},
+    {"fold", cli::add_fold},       {"unfold", cli::add_unfold},     {"profile", cli::add_profile},
+    {"probe", cli::add_probe},     {"numerics", cli::add_numerics}, {"plan", cli::add_plan},
     {"manual", cli::add_manual},
 }};
 
@@ -75,6 +70,64 @@ void add_commands(CLI::App& app, cli::action& chosen, std::string_view first) {
     for (const auto& each : commands) {
         each.add(app, chosen);
     }
+}
+
+/// Returns: `; did you mean 'tree'?`, or "" where nothing is like it.
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& known) {
+    stemma::nearest_texts nearest(text, 1);
+    for (const auto& each : known) {
+        nearest.offer(each);
+    }
+    const auto like = nearest.take();
+    return like.empty() ? std::string() : fmt::format("; did you mean '{}'?", like.front());
+}
+
+/// Returns: the arguments as a command and what it takes: `help tag` asks for help of `tag`, and a
+/// file alone for its tree.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (words.empty()) {
+        return words;
+    }
+    const auto is_command = [&](std::string_view word) {
+        return std::any_of(commands.begin(), commands.end(),
+                           [&](const command& c) { return c.name == word; });
+    };
+    if (words[0] == "help") {
+        words.erase(words.begin());
+        words.emplace_back("--help");
+    } else if (std::error_code ignored; !words[0].starts_with('-') && !is_command(words[0]) &&
+                                        std::filesystem::is_regular_file(words[0], ignored)) {
+        words.insert(words.begin(), "tree");
+    }
+    return words;
+}
+
+/// Prints what is wrong with the command line. Returns: the exit status.
+int refuse(const CLI::App& app, const CLI::ParseError& e) {
+    const auto used = app.get_subcommands();
+    for (const auto& word : app.remaining(true)) {
+        std::vector<std::string> known;
+        if (used.empty()) {
+            for (const auto& each : commands) {
+                known.emplace_back(each.name);
+            }
+            cli::print_error(
+                fmt::format("unknown command '{}'{}", word, did_you_mean(word, known)));
+            return cli::bad_usage;
+        }
+        if (word.starts_with('-') && word.size() > 1) {
+            for (const auto* option : used.front()->get_options()) {
+                for (const auto& name : option->get_lnames()) {
+                    known.push_back("--" + name);
+                }
+            }
+            cli::print_error(fmt::format("{}: unknown option '{}'{}", used.front()->get_name(),
+                                         word, did_you_mean(word, known)));
+            return cli::bad_usage;
+        }
+    }
+    return app.exit(e) == 0 ? cli::done : cli::bad_usage;
 }
 
 /// Those of the program that runs.
@@ -97,13 +150,15 @@ int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& 
                                                   STEMMA_VERSION_MINOR, STEMMA_VERSION_PATCH));
     app.require_subcommand(1);
     app.footer("Try it:\n  stemma tree model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
-               "  stemma COMMAND --help");
+               "  stemma help COMMAND");
     cli::action chosen;
-    add_commands(app, chosen, argc > 1 ? argv[1] : "");
+    auto words = arguments_of(argc, argv);
+    add_commands(app, chosen, words.empty() ? "" : words[0]);
+    std::reverse(words.begin(), words.end()); // as CLI11 takes them
     try {
-        app.parse(argc, argv);
+        app.parse(words);
     } catch (const CLI::ParseError& e) {
-        return app.exit(e) == 0 ? cli::done : cli::bad_usage;
+        return refuse(app, e);
     }
     try {
         const int status = chosen();

@@ -3,10 +3,13 @@
 
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
+#include <stemma/query/find_modules.hpp>
 #include <stemma/query/query.hpp>
 
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +23,9 @@ using stemma::id;
 struct query_options {
     common_options common;
     std::string text;
-    std::string list = "nodes";
+    std::string list; ///< "" for what the query asks about
+    std::string sort;
+    std::size_t top = std::numeric_limits<std::size_t>::max();
 };
 
 /// Prints names, each once; nodes without one as `#7`, which `explain` takes.
@@ -39,22 +44,22 @@ void print_node_names(const query_options& options, const stemma::onnx_model& mo
     }
 }
 
-void print_list(const query_options& options, const stemma::attributed_model& opened,
-                const stemma::query_answer& answer) {
+void print_list(const query_options& options, std::string_view list,
+                const stemma::attributed_model& opened, const stemma::query_answer& answer) {
     const bool by_index = options.common.format == "indices";
-    if (options.list == "nodes" && !by_index) {
+    if (list == "nodes" && !by_index) {
         print_node_names(options, opened.model(), answer.nodes);
-    } else if (options.list == "nodes") {
+    } else if (list == "nodes") {
         for (auto node : answer.nodes) {
             put_names(stemma::position_text(opened.model(), node) + "\n");
         }
-    } else if (options.list == "modules") {
+    } else if (list == "modules") {
         for (auto m : answer.modules) {
             by_index ? put_names(fmt::format("{}\n", m))
                      : put_names(fmt::format("{}\n", opened.modules().path(m)));
         }
     } else {
-        for (auto value : options.list == "values" ? answer.values : answer.initializers) {
+        for (auto value : list == "values" ? answer.values : answer.initializers) {
             put_names(fmt::format("{}\n", opened.model().value_name(value)));
         }
     }
@@ -63,22 +68,27 @@ void print_list(const query_options& options, const stemma::attributed_model& op
 int run_query(const query_options& options) {
     const auto asked = stemma::parse_query(options.text);
     const auto opened = open_model(options.common);
-    const auto refuse = [](std::string_view why) {
-        throw stemma::error(stemma::error_code::refused, "", "--list", why);
-    };
+    const auto list =
+        options.list.empty()
+            ? (asked.asks_for_sizes() && !asked.asks_for_operators() ? "modules" : "nodes")
+            : options.list;
+    if (options.common.format == "indices" && list != "nodes" && list != "modules") {
+        throw stemma::error(stemma::error_code::refused, "", "--list",
+                            "values have names, but no indices");
+    }
+    auto answer = stemma::answer_query(asked, *opened);
     if (options.list == "modules" && asked.asks_for_operators()) {
-        refuse("the query asks about nodes, so its answer has no modules");
+        answer.modules = stemma::modules_of(answer.nodes, opened->tags());
     }
-    if (options.common.format == "indices" && options.list != "nodes" &&
-        options.list != "modules") {
-        refuse("values have names, but no indices");
+    if (list == "nodes" && answer.nodes.empty() && options.common.format != "json") {
+        stemma::refuse_unmatched(*opened, asked);
     }
-    const auto answer = stemma::answer_query(asked, *opened);
+    stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
     if (options.common.format == "json") {
         standard_output out;
         stemma::write_answer(out, answer, options.text, *opened);
     } else {
-        print_list(options, *opened, answer);
+        print_list(options, list, *opened, answer);
     }
     return done;
 }
@@ -87,16 +97,22 @@ int run_query(const query_options& options) {
 
 void add_query(CLI::App& app, action& chosen) {
     add_command<query_options>(
-        app, chosen, "query", "list the nodes that fit a query", run_query,
+        app, chosen, "query", "list the nodes, modules or values that fit a query", run_query,
         [](command_line takes, query_options& options) {
             options.common.format = "names";
             takes.common(options.common, "names,indices,json");
             takes.argument("QUERY", options.text,
                            "module paths, tags, conditions; see docs/query.md");
-            takes.choice("--list", options.list, "nodes,modules,values,initializers",
-                         "what is listed");
+            takes.choice(
+                "--list", options.list, "nodes,modules,values,initializers",
+                "what is listed; without it modules for a query about their sizes, else nodes");
+            takes.choice("--sort", options.sort, "nodes,parameters,bytes,name",
+                         "the largest first; by name ascending");
+            takes.value("--top", options.top, "N", "list only so many")->check(one_or_more);
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
+                         "  stemma query model.onnx 'op:Conv and attr:strides=[2,2]'\n"
+                         "  stemma query model.onnx 'parameters>1M' --sort parameters --top 10\n"
                          "  stemma query model.onnx 'not class:LayerNorm and reads:**.weight' "
                          "--format json");
         });

@@ -115,7 +115,7 @@ void add_split(CLI::App& app, action& chosen) {
                 "--module", asked.modules, "QUERY",
                 "one part for each module that fits; what is in none is a part of the root");
             takes.value("--parts", asked.parts, "N", "exactly so many parts, of about equal cost")
-                ->check(CLI::PositiveNumber);
+                ->check(one_or_more);
             takes.value("--cost", asked.cost, "C",
                         "what a part costs: " + known_policies().costs.names(), "bytes");
             takes.flag("--merge", asked.how.merge,

@@ -22,22 +22,10 @@ struct tag_options {
     std::string carriers = "metadata,mark";
     std::string sidecar;
     std::string oracle;
+    bool name_nodes = false;
 
     [[nodiscard]] bool prints_text() const { return common.format == "text" && !common.quiet; }
 };
-
-/// External data stays where it is unless asked for, and is looked for beside the model.
-void warn_of_external_data(const tag_options& options, const stemma::wire_model& model) {
-    const auto& output = options.output.path;
-    const auto files = options.output.data == "keep" ? stemma::files_left_behind(model, output)
-                                                     : std::vector<std::string>();
-    if (!files.empty()) {
-        note(options.common,
-             fmt::format("{} keeps its weights in '{}' beside {}; runtimes look for it beside {}: "
-                         "use --data link or --data copy",
-                         output, files.front(), model.file(), output));
-    }
-}
 
 int tag(const tag_options& options) {
     const auto start = std::chrono::steady_clock::now();
@@ -74,10 +62,11 @@ int tag(const tag_options& options) {
         }
     }
     if (const auto& output = options.output.path; !output.empty()) {
-        warn_of_external_data(options, opened->model());
+        warn_of_external_data(common, options.output, opened->model());
         opened->forget_evidence();
-        const auto bytes = stemma::write_tagged(*opened, output, carriers,
-                                                writing(options.output, threads_of(common)));
+        auto how = writing(options.output, threads_of(common));
+        how.name_nodes = options.name_nodes;
+        const auto bytes = stemma::write_tagged(*opened, output, carriers, how);
         if (options.prints_text()) {
             print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),
                                              options.carriers));
@@ -103,6 +92,8 @@ void add_tag(CLI::App& app, action& chosen) {
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
+            takes.flag("--name-nodes", options.name_nodes,
+                       "give nodes without a name one, for tools that know nodes by name");
             takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
             takes.oracle(options.oracle);
             takes.data(options.output.data);

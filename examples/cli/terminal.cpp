@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cli {
@@ -55,6 +56,15 @@ void standard_output::write(std::string_view text) {
 bool is_terminal() {
     static const bool terminal = isatty(STDOUT_FILENO) == 1;
     return terminal;
+}
+
+std::size_t line_width() {
+    static const std::size_t width = [] {
+        winsize size{};
+        const bool known = is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+        return known && size.ws_col > 0 ? std::max<std::size_t>(size.ws_col, 60) : 100;
+    }();
+    return width;
 }
 
 bool has_colours() {

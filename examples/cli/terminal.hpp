@@ -53,6 +53,9 @@ void print_error(std::string_view text);
 /// Returns: whether standard output is a terminal.
 bool is_terminal();
 
+/// Returns: columns of the terminal on standard output, at least 60; 100 where there is none.
+std::size_t line_width();
+
 /// Returns: whether standard output is a terminal that shows colours.
 bool has_colours();
 

@@ -3,13 +3,17 @@
 #include "report.hpp"
 
 #include <stemma/record/module_statistics.hpp>
+#include <stemma/report/alike_modules.hpp>
 #include <stemma/report/export_model.hpp>
+#include <stemma/report/tree_rows.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -22,55 +26,76 @@ struct tree_options {
     common_options common;
     id depth = stemma::no_id;
     std::string module;
+    std::vector<std::string> columns{"nodes", "parameters", "operators"};
+    std::string sort;
+    bool all = false;
 };
 
-/// The branches drawn before a module: `│  ├─ `.
-std::string branches(const stemma::tree_index& tree, id m) {
-    if (m == 0) {
-        return {};
-    }
-    std::string text;
-    const auto is_last = [&](id module) {
-        return tree.end(module) == tree.end(tree.parent(module));
-    };
-    // No line shows more, and drawing all levels of a very deep tree takes the square of its depth.
-    constexpr std::size_t most = 64;
-    std::vector<bool> ends;
-    for (auto above = tree.parent(m); above != 0 && ends.size() < most;
-         above = tree.parent(above)) {
-        ends.push_back(is_last(above));
-    }
-    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
-        text.append(*end ? "   " : "\xe2\x94\x82  ");
-    }
-    return text.append(is_last(m) ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ");
-}
+/// A column of numbers; other commands that know more of modules add theirs here.
+struct number_column {
+    std::string_view name;
+    std::size_t width;
+    std::uint64_t (*number)(const stemma::module_statistics& counts, id m);
+    std::string (*text)(std::uint64_t number);
+};
+
+constexpr number_column number_columns[] = {
+    {"nodes", 8, [](const auto& counts, id m) { return std::uint64_t{counts.nodes[m]}; }, grouped},
+    {"own", 8, [](const auto& counts, id m) { return std::uint64_t{counts.own_nodes[m]}; },
+     grouped},
+    {"parameters", 13, [](const auto& counts, id m) { return counts.parameters[m]; }, grouped},
+    {"bytes", 9, [](const auto& counts, id m) { return counts.bytes[m]; }, stemma::bytes_text},
+};
 
 class tree_printer {
 public:
-    tree_printer(const stemma::attributed_model& opened, std::vector<bool> shown, id depth)
+    tree_printer(const stemma::attributed_model& opened, const std::vector<bool>& shown,
+                 const tree_options& options)
         : opened_(opened)
         , modules_(opened.modules())
         , tree_(modules_.index())
-        , depth_(depth)
-        , shown_(std::move(shown))
+        , depth_(options.depth)
         , counts_(stemma::collect_statistics(opened.model(), modules_, opened.tags())) {
-        for (id m = 0; m < modules_.size(); ++m) {
-            if (shown_[m]) {
-                widest_ = std::max(widest_, 3 * std::size_t{tree_.depth(m)} + width_of(label(m)));
+        for (const auto& name : options.columns) {
+            shows_operators_ = shows_operators_ || name == "operators";
+            if (const auto* column = find_column(name)) {
+                columns_.push_back(column);
             }
         }
-        widest_ = std::clamp<std::size_t>(widest_, 6, max_label);
+        stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
+        stemma::tree_listing how;
+        if (!options.all) {
+            // Those with names of their own are told apart, however alike they are.
+            how.alike = [&](id a, id b) { return has_number(a) && has_number(b) && alike(a, b); };
+        }
+        if (const auto* column = find_column(options.sort)) {
+            how.largest = [&, column](id m) {
+                return static_cast<double>(column->number(counts_, m));
+            };
+        }
+        rows_ = stemma::list_tree(tree_, shown, how);
+        for (const auto& row : rows_) {
+            widest_ =
+                std::max(widest_, 3 * std::size_t{tree_.depth(row.module)} + width_of(label(row)));
+        }
+        const bool folds =
+            std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.count > 1; });
+        widest_ = std::clamp<std::size_t>(widest_, 6, line_width() / 2 + 2 - (folds ? 14 : 0));
     }
 
     void print() const {
-        put("{}\n", shaded(fmt::format("{} {:>8} {:>13}  {}", fitted("module", widest_), "nodes",
-                                       "parameters", "operators"),
-                           shade::dim));
-        for (id m = 0; m < modules_.size(); ++m) {
-            if (shown_[m]) {
-                print_module(m);
+        auto head = fitted("module", widest_);
+        for (const auto* column : columns_) {
+            head += " " + right_aligned(column->name, column->width);
+        }
+        put("{}\n", shaded(head + (shows_operators_ ? "  operators" : ""), shade::dim));
+        std::vector<bool> ends; // by depth, whether the line above is the last of its parent
+        for (const auto& row : rows_) {
+            ends.resize(tree_.depth(row.module));
+            if (!ends.empty()) {
+                ends.back() = row.is_last;
             }
+            print_row(row, branches(ends));
         }
         put("{}\n", shaded(fmt::format("{}, {}, {}{}", counted(modules_.size(), "module"),
                                        counted(opened_.model().node_count(), "node"),
@@ -79,6 +104,31 @@ public:
     }
 
 private:
+    [[nodiscard]] static const number_column* find_column(std::string_view name) {
+        const auto* found = std::find_if(std::begin(number_columns), std::end(number_columns),
+                                         [&](const auto& column) { return column.name == name; });
+        return found == std::end(number_columns) ? nullptr : found;
+    }
+
+    [[nodiscard]] bool has_number(id m) const {
+        const auto name = modules_.attribute(m);
+        return name.find_first_not_of("0123456789") == name.npos;
+    }
+
+    /// The branches drawn before a module: `│  ├─ `.
+    [[nodiscard]] static std::string branches(const std::vector<bool>& ends) {
+        // No line shows more, and drawing all levels of a very deep tree takes the square of its
+        // depth.
+        constexpr std::size_t most = 64;
+        std::string text;
+        for (std::size_t d = ends.size() > most ? ends.size() - most : 0; d < ends.size(); ++d) {
+            const bool own = d + 1 == ends.size();
+            text.append(own ? (ends[d] ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ")
+                            : (ends[d] ? "   " : "\xe2\x94\x82  "));
+        }
+        return text;
+    }
+
     /// What the file holds of the parameters, by type: ` (16,064 in the file: int8 16.0 kB)`.
     [[nodiscard]] std::string stored() const {
         const auto types = stemma::weights_text(counts_.weights[0]);
@@ -88,73 +138,102 @@ private:
                          : fmt::format(" ({})", types);
     }
 
-    /// What the segment of the tag says, or the class of a module without one.
-    [[nodiscard]] std::string class_text(id m) const {
+    /// What the segment of the tag says, or the class of a module without one; of several the
+    /// class.
+    [[nodiscard]] std::string class_text(const stemma::tree_row& row) const {
+        const auto m = row.module;
         if (modules_.class_name(m).empty()) {
             return {};
         }
-        return std::string(opened_.tags().tags.is_selected(m) ? opened_.tags().tags.segment(m)
-                                                              : modules_.class_name(m));
+        return std::string(row.count == 1 && opened_.tags().tags.is_selected(m)
+                               ? opened_.tags().tags.segment(m)
+                               : modules_.class_name(m));
     }
 
-    [[nodiscard]] std::string name_text(id m) const {
-        return m == 0 && !modules_.class_name(0).empty() ? std::string()
-               : m == 0 && modules_.attribute(0).empty() ? std::string("model")
-                                                         : std::string(modules_.attribute(m));
+    /// `0`, or `0-23` of several.
+    [[nodiscard]] std::string name_text(const stemma::tree_row& row) const {
+        const auto m = row.module;
+        if (m == 0) {
+            return !modules_.class_name(0).empty() ? std::string()
+                   : modules_.attribute(0).empty() ? std::string("model")
+                                                   : std::string(modules_.attribute(0));
+        }
+        return std::string(modules_.attribute(m)) +
+               (row.count == 1 ? "" : fmt::format("-{}", modules_.attribute(row.last)));
     }
 
-    [[nodiscard]] std::string label(id m) const {
-        const auto name = name_text(m);
-        const auto type = class_text(m);
+    [[nodiscard]] std::string label(const stemma::tree_row& row) const {
+        const auto name = name_text(row);
+        const auto type = class_text(row);
         return name.empty() || type.empty() ? name + type : name + " " + type;
     }
 
-    void print_module(id m) const {
-        const auto indent = branches(tree_, m);
-        const auto name = name_text(m);
-        const auto type = class_text(m);
-        const auto room = widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8;
-        const auto text = fitted(label(m), room);
-        // Colours only where nothing was cut.
-        std::string shown = text;
-        if (width_of(label(m)) <= room) {
-            const auto& selected = opened_.tags().tags;
-            shown = shaded(name, shade::strong) + (name.empty() || type.empty() ? "" : " ") +
-                    shaded(type, selected.is_selected(m) ? shade::name : shade::dim) +
-                    std::string(room - width_of(label(m)), ' ');
-        }
-        const bool hides = tree_.depth(m) == depth_ && tree_.end(m) > m + 1;
-        const auto hidden =
-            hides ? fmt::format("  (+{})", counted(tree_.end(m) - m - 1, "module")) : "";
-        const auto numbers_width = 26;
-        const auto operators = top_operators(opened_.model(), counts_.operators[m],
-                                             line_width - widest_ - numbers_width - hidden.size());
-        const auto rest = operators + hidden;
-        put("{}{} {:>8} {}{}{}\n", shaded(indent, shade::dim), shown, grouped(counts_.nodes[m]),
-            shaded(right_aligned(grouped(counts_.parameters[m]), 13), shade::number),
-            rest.empty() ? "" : "  ", shaded(rest, shade::dim));
+    /// Bright where most of the model is, dim where next to nothing.
+    [[nodiscard]] shade shade_of(const number_column& column, id m) const {
+        const auto all = column.number(counts_, 0);
+        const auto part = column.number(counts_, m);
+        return part * 4 >= all && part > 0 ? shade::strong
+               : part * 100 < all          ? shade::dim
+                                           : shade::number;
     }
 
-    static constexpr std::size_t line_width = 100;
-    static constexpr std::size_t max_label = 52;
+    void print_row(const stemma::tree_row& row, const std::string& indent) const {
+        const auto m = row.module;
+        const auto name = name_text(row);
+        const auto type = class_text(row);
+        const auto room = widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8;
+        // Colours only where nothing was cut.
+        auto line = fitted(label(row), room);
+        if (width_of(label(row)) <= room) {
+            line = shaded(name, shade::strong) + (name.empty() || type.empty() ? "" : " ") +
+                   shaded(type, opened_.tags().tags.is_selected(m) ? shade::name : shade::dim) +
+                   std::string(room - width_of(label(row)), ' ');
+        }
+        std::size_t used = widest_;
+        for (const auto* column : columns_) {
+            line +=
+                " " + shaded(right_aligned(column->text(column->number(counts_, m)), column->width),
+                             shade_of(*column, m));
+            used += column->width + 1;
+        }
+        const bool hides = tree_.depth(m) == depth_ && tree_.end(m) > m + 1;
+        std::string notes;
+        if (hides) {
+            notes = fmt::format("  (+{})", counted(tree_.end(m) - m - 1, "module"));
+        }
+        if (row.count > 1) {
+            notes += fmt::format("  {} x {}, alike", grouped(row.count),
+                                 counted(counts_.nodes[m], "node"));
+        }
+        std::string rest;
+        if (shows_operators_ && line_width() > used + 4 + notes.size()) {
+            rest = top_operators(opened_.model(), counts_.operators[m],
+                                 line_width() - used - 3 - notes.size());
+        }
+        rest += rest.empty() && !notes.empty() ? notes.substr(2) : notes;
+        put("{}{}{}{}\n", shaded(indent, shade::dim), line, rest.empty() ? "" : "  ",
+            shaded(rest, shade::dim));
+    }
 
     const stemma::attributed_model& opened_;
     const stemma::module_tree& modules_;
     const stemma::tree_index& tree_;
     id depth_;
-    std::vector<bool> shown_;
     stemma::module_statistics counts_;
+    std::vector<const number_column*> columns_;
+    bool shows_operators_ = false;
+    std::vector<stemma::tree_row> rows_;
     std::size_t widest_ = 0;
 };
 
 int tree(const tree_options& options) {
     const auto opened = open_model(options.common);
-    auto shown = stemma::find_branches(*opened, options.module, options.depth);
+    const auto shown = stemma::find_branches(*opened, options.module, options.depth);
     if (options.common.format == "json") {
         standard_output out;
         stemma::write_tree(out, *opened, shown);
     } else {
-        tree_printer(*opened, std::move(shown), options.depth).print();
+        tree_printer(*opened, shown, options).print();
     }
     return done;
 }
@@ -169,7 +248,15 @@ void add_tree(CLI::App& app, action& chosen) {
             takes.value("--depth", options.depth, "N", "show so many levels below the root");
             takes.value("--module", options.module, "QUERY",
                         "show only these modules, with all above and below");
+            takes
+                .list("--columns", options.columns, "C,...",
+                      "what is shown of each: nodes, own, parameters, bytes, operators")
+                ->check(CLI::IsMember({"nodes", "own", "parameters", "bytes", "operators"}));
+            takes.choice("--sort", options.sort, "nodes,own,parameters,bytes",
+                         "the largest of each module first");
+            takes.flag("--all", options.all, "a line for each module, also for those alike");
             takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
+                         "  stemma tree model.onnx --columns nodes,bytes --sort bytes\n"
                          "  stemma tree model.onnx --module 'encoder.layer.0'\n"
                          "  stemma tree model.onnx -m modules.json --format json");
         });

@@ -24,7 +24,7 @@ class Stemma(ConanFile):
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, "..", "..")
-        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "examples/packaging/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "examples/packaging/*", "examples/report/*"):
             copy(self, pattern, root, self.export_sources_folder)
 
     def requirements(self):

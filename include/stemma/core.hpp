@@ -3,13 +3,18 @@
 #define STEMMA_CORE_HPP
 
 #include <stemma/align/align.hpp>
+#include <stemma/align/align_graphs.hpp>
 #include <stemma/align/alignment.hpp>
 #include <stemma/align/captured_operations.hpp>
+#include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/fused_operators.hpp>
+#include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/align/rewritten_operators.hpp>
 #include <stemma/capture/captured_export.hpp>
 #include <stemma/capture/captured_fx.hpp>
 #include <stemma/capture/captured_trace.hpp>
+#include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/config.hpp>
@@ -25,6 +30,8 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
@@ -56,10 +63,12 @@
 #include <stemma/fold/acyclic_parts.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/fold_regions.hpp>
+#include <stemma/io/foreign_file.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/model/finding.hpp>
@@ -70,6 +79,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -77,14 +87,20 @@
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/tensor_values.hpp>
+#include <stemma/numerics/value_difference.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/query.hpp>
+#include <stemma/query/query_facts.hpp>
+#include <stemma/query/query_term.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/module_dag.hpp>
 #include <stemma/report/module_dag_json.hpp>
+#include <stemma/report/tree_rows.hpp>
 #include <stemma/report/visibility.hpp>
 #include <stemma/tagging/any_policy.hpp>
 #include <stemma/tagging/attribute.hpp>
@@ -103,6 +119,7 @@
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/version.hpp>
 

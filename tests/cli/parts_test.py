@@ -242,6 +242,15 @@ class Split(Case):
         self.split("--parts", "2", status=4)
         self.split("--parts", "2", "--force")
 
+    def test_forced_parts_of_the_split_before_are_gone(self):
+        model, parts = FIXTURES / "bert_micro/model.onnx", self.folder / "parts"
+        self.succeed("split", model, "--parts", "4", "-d", parts)
+        (parts / "mine.onnx").write_text("not a part")
+        self.succeed("split", model, "--parts", "2", "-d", parts, "--force")
+        manifest = json.loads((parts / "split.json").read_text())
+        kept = {part["file"] for part in manifest["parts"]} | {"mine.onnx", "skeleton.onnx"}
+        self.assertEqual({path.name for path in parts.glob("*.onnx")}, kept)
+
     def test_join_says_what_was_edited(self):
         self.split("--parts", "2")
         part = self.folder / "parts" / self.manifest()["parts"][1]["file"]

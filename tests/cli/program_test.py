@@ -216,13 +216,20 @@ class TaggedFiles(Case):
         self.succeed("tag", model, "-m", capture, "-o", tagged, "--sidecar", sidecar, "-q")
         tree = self.folder / "tree.json"
         tree.write_text(self.succeed("tree", model, "-m", capture, "--format", "json").stdout)
-        for modules in tagged, sidecar, tree:
+        for modules in sidecar, tree:
             again = self.folder / "again.onnx"
             told = self.succeed("tag", model, "-m", modules, "-o", again)
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
             self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", modules).stdout)
-        self.fail_with(3, "tag", model, "-m", model, saying="is a model without tags")
+        # A model is the original, whose nodes those of the other one name besides.
+        carried = self.folder / "carried.json"
+        self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
+        self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", tagged).stdout)
+        before, after = (json.loads(file.read_text())["nodes"] for file in (sidecar, carried))
+        keys = "scope_module", "module", "tag"
+        self.assertEqual([[node[key] for key in keys] for node in after], [[node[key] for key in keys] for node in before])
+        self.assertEqual({node["origin_kind"] for node in after}, {"kept"})
 
     def test_a_part_of_a_tagged_file_has_its_own_modules_and_parameters(self):
         fixture = FIXTURES / "bert_micro"
@@ -344,6 +351,24 @@ class BadInput(Case):
         generator = random.Random(1)
         for length in (1, 10, 1000, 100000):
             self.fail_with(3, "tree", self.model(generator.randbytes(length)))
+
+    def test_files_of_other_formats_are_named(self):
+        for content, saying in ((b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git lfs pull"),
+                                (b"PK\3\4" + bytes(30), "zip"), (b"\x1f\x8b\x08" + bytes(30), "gunzip"),
+                                (b'{"modules": []}', "JSON"), (b" \0\0\0ORTM" + bytes(30), "ORT format"),
+                                (b"\x1c\0\0\0TFL3" + bytes(30), "TFLite"),
+                                (b"\x0a\0\0\0\0\0\0\0" + b'{"w":{"dt"', "safetensors"),
+                                (b'ir_version: 8\nproducer_name: "pytorch"\n', "text format"),
+                                (b"this is not a model at all\n", "plain text")):
+            self.fail_with(3, "tree", self.model(content), saying=saying)
+
+    def test_unknown_words_are_refused_with_what_is_like_them(self):
+        model = FIXTURES / "mlp/model.onnx"
+        self.fail_with(2, "tre", model, saying="did you mean 'tree'?")
+        self.fail_with(2, "tree", model, "--dept", "2", saying="did you mean '--depth'?")
+        self.assertIn("from 0 to 1", run("tag", model, "--min-confidence", "7").stderr)
+        self.assertEqual(self.succeed("help", "cut").stdout, self.succeed("cut", "--help").stdout)
+        self.assertEqual(self.succeed("help").stdout, self.succeed("--help").stdout)
 
     def test_truncated_models(self):
         whole = (FIXTURES / "bert_micro/model.onnx").read_bytes()

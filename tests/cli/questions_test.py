@@ -89,10 +89,46 @@ class Query(Case):
     def test_queries_that_cannot_be_read(self):
         for query, column in [("a and", 6), ("(a", 1), ("kind:a", 1), ("depth:x", 7)]:
             self.fail_with(2, "query", MICRO / "model.onnx", query, saying=f"column {column}:")
-        self.fail_with(2, "query", MICRO / "model.onnx", "op:Add", "--list", "modules",
-                       saying="asks about nodes")
         self.fail_with(2, "query", MICRO / "model.onnx", "encoder", "--list", "values", "--format",
                        "indices", saying="no indices")
+
+    def test_each_list_is_there_for_each_query(self):
+        everything = self.everything("op:Softmax")
+        self.assertEqual(self.ask("op:Softmax", "--list", "modules"),
+                         [node["scope_module"] for node in everything["nodes"]])
+        for query in ("op:Softmax", "encoder.layer.0", "type:int64", "parameters>1k", "rank:4"):
+            for what in ("nodes", "modules", "values", "initializers"):
+                self.ask(query, "--list", what)
+        self.assertEqual(self.ask("parameters>1k"), self.ask("parameters>1k", "--list", "modules"))
+
+    def test_what_is_listed_can_be_sorted_and_cut(self):
+        counts = {module["path"]: module["parameter_count"] for module in json.loads(self.succeed(
+            "tree", MICRO / "model.onnx", "-m", MICRO / "modules.json", "--format", "json").stdout)["modules"]}
+        largest = self.ask("parameters>0", "--sort", "parameters", "--top", "5")
+        self.assertEqual(len(largest), 5)
+        self.assertEqual([counts[path] for path in largest],
+                         sorted((n for path, n in counts.items() if path), reverse=True)[:5])
+        names = self.ask("op:MatMul", "--sort", "name")
+        self.assertEqual(names, sorted(self.ask("op:MatMul")))
+        self.fail_with(1, "query", MICRO / "model.onnx", "bytes>10MB", saying="column 1")
+
+    def test_values_are_those_that_are_asked_for(self):
+        wide = self.everything("bytes>4kB")
+        said = json.loads(self.succeed("explain", MICRO / "model.onnx", *[v["name"] for v in wide["initializers"]],
+                                       "--format", "json").stdout)
+        for answer in said["answers"]:
+            self.assertGreater(answer["values"][0]["weight"]["bytes"], 4000)
+
+    def test_attributes_and_places_are_asked_for(self):
+        resnet = FIXTURES / "resnet18/model.structure.onnx"
+        halving = self.succeed("query", resnet, "op:Conv and attr:strides=[2,2]").stdout.splitlines()
+        self.assertIn("/conv1/Conv", halving)
+        self.assertLess(len(halving), len(self.succeed("query", resnet, "op:Conv").stdout.splitlines()))
+        self.fail_with(1, "query", resnet, "attr:stride", saying="'strides'")
+        behind = set(self.ask("after:encoder.layer.0"))
+        before = set(self.ask("before:pooler"))
+        self.assertEqual(behind & before - set(self.ask("pooler")),
+                         set(self.ask("between:encoder.layer.0..pooler")))
 
     def test_wherever_a_module_is_named_a_query_works(self):
         model = MICRO / "model.onnx"
@@ -302,6 +338,59 @@ class Analyze(Case):
             if line.startswith("tagged"):
                 tagged, total = [int(word.replace(",", "")) for word in line.split()[1:4:2]]
                 self.assertEqual("(100.0 %)" in line, tagged == total, line)
+
+
+class Explain(Case):
+    model = [FIXTURES / "bert_micro/model.onnx", "-m", FIXTURES / "bert_micro/modules.json"] if FIXTURES else []
+
+    def test_a_module_is_what_the_tree_and_the_cut_say(self):
+        for path in ("encoder.layer.0", "pooler.dense", "embeddings"):
+            said = json.loads(self.succeed("explain", *self.model, path, "--format", "json").stdout)
+            module = said["answers"][0]["modules"][0]
+            tree = {each["path"]: each for each in json.loads(
+                self.succeed("tree", *self.model, "--format", "json").stdout)["modules"]}
+            for key in ("class", "nodes", "own_nodes", "parameter_count", "parameter_bytes"):
+                self.assertEqual(module[key], tree[path][key], key)
+            part = self.folder / f"{path}.onnx"
+            record = json.loads(self.succeed("cut", *self.model, "--module", path, "-o", part,
+                                             "--format", "json").stdout)["cuts"][0]
+            self.assertEqual(sorted(each["name"] for each in module["inputs"]),
+                             sorted(each["name"] for each in record["inputs"]))
+            self.assertEqual(sorted(each["name"] for each in module["outputs"]),
+                             sorted(each["name"] for each in record["outputs"]))
+            self.assertIn(path, self.succeed("explain", *self.model, path).stdout)
+
+    def test_several_things_are_explained_at_once(self):
+        text = self.succeed("explain", *self.model, "#7", "pooler", "input_ids").stdout
+        for part in ("(#7)", "\npooler", "\ninput_ids"):
+            self.assertIn(part, text)
+
+    def test_positions_that_are_not_there(self):
+        self.fail_with(1, "explain", *self.model, "#99999", saying="281 nodes, #0 to #280")
+        self.fail_with(1, "explain", *self.model, "7", saying="'#7'")
+        self.fail_with(1, "explain", *self.model, "encoder.layr.0", saying="'encoder.layer.0'")
+
+
+class Tree(Case):
+    model = Explain.model
+
+    def test_layers_that_are_alike_share_a_line(self):
+        text = self.succeed("tree", *self.model).stdout
+        self.assertRegex(text, r"0-1 BertLayer .* 109 .*2 x 109 nodes, alike")
+        everything = self.succeed("tree", *self.model, "--all").stdout
+        self.assertNotIn("alike", everything)
+        self.assertEqual(len(everything.splitlines()), 48 + 2)
+        self.assertLess(len(text.splitlines()), 40)
+
+    def test_columns_and_order_are_chosen(self):
+        text = self.succeed("tree", *self.model, "--columns", "bytes,own", "--sort", "bytes", "--depth", "1").stdout
+        lines = text.splitlines()
+        self.assertRegex(lines[0], r"^module +bytes +own$")
+        self.assertIn("encoder", lines[2])
+        self.assertEqual(run("tree", *self.model, "--columns", "colour").returncode, 2)
+
+    def test_a_model_alone_is_its_tree(self):
+        self.assertEqual(self.succeed(*self.model).stdout, self.succeed("tree", *self.model).stdout)
 
 
 if __name__ == "__main__":

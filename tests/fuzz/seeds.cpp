@@ -10,6 +10,8 @@
 
 #include <stemma/capture/capture.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/numerics/npz.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
@@ -17,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -156,6 +159,27 @@ void write_capture(const std::string& path, writer& out) {
     }
 }
 
+/// Values in each format, behind a byte that says which.
+void write_values(const std::string& folder, writer& out) {
+    const std::string elements("\0\0\x80\x3f\0\0\0\x40", 8);
+    const std::vector<std::int64_t> two{2};
+    out.write("values", "\1" + stemma::npy_header(1, two) + elements);
+    out.write("values", "\1" + stemma::npy_header(10, std::vector<std::int64_t>{2, 2}) + elements);
+    const auto tensor = test::tensor("w", {2}).number(2, 1).text(9, elements);
+    out.write("values", "\2" + tensor.bytes());
+    const auto path = folder + "/seed.npz";
+    {
+        stemma::output_file file(path);
+        stemma::npz_writer archive(file, path);
+        archive.add("/a/b", 1, two, elements);
+        archive.add("c", 7, {}, elements);
+        archive.finish();
+        file.commit(false);
+    }
+    out.write("values", std::string(1, '\0') + test::read_bytes(path));
+    std::filesystem::remove(path);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -191,4 +215,5 @@ int main(int argc, char** argv) {
           "name:'a b' and conflict", "from:scope", "**", "\"quoted\\\" text\"", "#3"}) {
         out.write("query", text);
     }
+    write_values(argv[1], out);
 }

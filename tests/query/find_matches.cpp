@@ -174,4 +174,33 @@ TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their n
           std::vector<stemma::id>{1, 2});
 }
 
+TEST_CASE("find_matches: sizes hold for modules themselves, and for what is directly in them") {
+    const test::query_scene scene;
+    using names = std::set<std::string>;
+    using paths = std::vector<std::string>;
+    CHECK(scene.modules_for("nodes>2") == paths{"blocks", "blocks.0", "blocks.1"});
+    CHECK(scene.operators_for("nodes>2") == names{"add0", "add1", "in"});
+    CHECK(scene.modules_for("has:op:Add") == paths{"blocks", "blocks.0", "blocks.1"});
+    CHECK(scene.modules_for("class:Block[has:op:Add]") == paths{"blocks.0", "blocks.1"});
+    CHECK(scene.modules_for("has:(op:Gemm or op:Cast)") == paths{"head"});
+    CHECK(scene.modules_for("leaf and nodes:1 and blocks.0") ==
+          paths{"blocks.0.fc", "blocks.0.mix.fc"});
+    CHECK(scene.modules_for("parameters>0").empty()); // nobody says how many there are
+}
+
+TEST_CASE("find_matches: places are before, after, beside or between others, without these") {
+    const test::query_scene scene;
+    using names = std::set<std::string>;
+    CHECK(scene.operators_for("feeds:head") == names{"add1"});
+    CHECK(scene.operators_for("fed-by:blocks.0") == names{"fc1"});
+    CHECK(scene.operators_for("feeds:name:fc0") == names{"in"});
+    CHECK(scene.operators_for("feeds:fc0") == names{"in"}); // a node, as no module is called so
+    CHECK(scene.operators_for("before:blocks.1") == names{"add0", "fc0", "in", "mix0"});
+    CHECK(scene.operators_for("after:blocks.0") == names{"add1", "fc1", "head", "mix1"});
+    CHECK(scene.operators_for("between:blocks.0..head") == names{"add1", "fc1", "mix1"});
+    CHECK(scene.operators_for("between:(name:in)..(op:Add and blocks.0)") == names{"fc0", "mix0"});
+    CHECK(scene.operators_for("after:blocks.0 and not op:MatMul") == names{"add1", "head"});
+    CHECK(scene.operators_for("between:head..blocks.0").empty());
+}
+
 } // namespace test::query_find_matches

@@ -174,6 +174,13 @@ TEST_CASE("query: errors name the column, counted in characters") {
     refuses("a and klass:B", 7, "'klass:' is not known");
     refuses("op<B", 3, "can be compared");
     refuses("is:red", 1, "'red' is not known");
+    refuses("clas:B", 1, "like it is 'class:'");
+    refuses("attr:", 6, "name of an attribute");
+    refuses("attr:axis>x", 11, "number is missing");
+    refuses("bytes>10QB", 7, "size is missing");
+    refuses("between:a", 10, "'..' is missing");
+    refuses("feeds:", 7, "missing at the end");
+    refuses("a[op:B]", 3, "asks about a node");
     refuses("depth:x", 7, "whole number");
     refuses("depth>-1", 7, "whole number");
     refuses("confidence>2", 12, "0 to 1");

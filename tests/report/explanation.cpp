@@ -91,23 +91,84 @@ TEST_CASE("explainer: knows what looks like a name that there is not") {
     CHECK(std::find(like.begin(), like.end(), name) != like.end());
 }
 
-TEST_CASE("write_explanations: answers stand in the order of the questions") {
+TEST_CASE("explainer: attributes and types of a node stand beside its values") {
+    auto opened = open_model("unet_tiny");
+    const stemma::explainer explainer(opened);
+    std::size_t convolutions = 0;
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        if (opened.model().op_type(node) != "Conv") {
+            continue;
+        }
+        ++convolutions;
+        const auto one = explainer.explain_node(node);
+        CHECK(std::any_of(one.attributes.begin(), one.attributes.end(),
+                          [](const auto& each) { return each.name == "strides"; }));
+        REQUIRE(one.inputs.size() >= 2);
+        CHECK(one.inputs[1].type.starts_with("float32["));
+        CHECK(one.outputs[0].type.starts_with("float32["));
+    }
+    CHECK(convolutions > 0);
+}
+
+TEST_CASE("explainer: modules are found by path, tag and alias, and the root by ''") {
     auto opened = open_model("bert_micro");
     const stemma::explainer explainer(opened);
-    const std::vector<stemma::explanation> answers{explainer.explain("#3"),
-                                                   explainer.explain("nobody")};
-    stemma::string_sink sink;
-    stemma::write_explanations(sink, answers, opened, "bert");
-    const auto json = nlohmann::json::parse(sink.text);
-    CHECK(json["schema"] == "stemma.explain/1");
-    CHECK(json["model"] == "bert");
-    REQUIRE(json["answers"].size() == 2);
-    const auto& node = json["answers"][0]["nodes"][0];
-    CHECK(node["index"] == 3);
-    CHECK(node["tag"] == answers[0].nodes[0].tag);
-    CHECK(node["claims"].size() == answers[0].nodes[0].claims.size());
-    CHECK(json["answers"][1]["nodes"].empty());
-    CHECK(json["answers"][1]["values"].empty());
+    const auto& modules = opened.modules();
+    for (id m = 1; m < modules.size(); ++m) {
+        CHECK(explainer.modules_called(modules.path(m)) == std::vector<id>{m});
+        if (opened.tags().tags.is_selected(m)) {
+            CHECK(explainer.modules_called(opened.tags().tags.text(m)) == std::vector<id>{m});
+        }
+    }
+    CHECK(explainer.modules_called("''") == std::vector<id>{0});
+    CHECK(explainer.modules_called("encoder.nothing").empty());
+    auto shared = open_model("shared_twice");
+    const stemma::explainer of_shared(shared);
+    for (const auto& alias : shared.modules().aliases()) {
+        CHECK(of_shared.modules_called(alias.path) == std::vector<id>{alias.module});
+    }
+}
+
+TEST_CASE("explainer: parameters are found by the path that the tree declares") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    const auto answer = explainer.explain("encoder.layer.0.intermediate.dense.weight");
+    REQUIRE(answer.parameters.size() == 1);
+    const auto& one = answer.parameters[0];
+    CHECK(opened.modules().path(one.module) == "encoder.layer.0.intermediate.dense");
+    CHECK(opened.modules().parameter(one.module, one.number).name == "weight");
+    CHECK(!one.buffer);
+    CHECK(explainer.explain("encoder.layer.0.intermediate.dense.wait").empty());
+}
+
+TEST_CASE("explainer: functions are found by name, with and without their domain") {
+    auto opened = stemma::attributed_model(test::fixture("../dialects/nested_functions.onnx"), {});
+    const auto& model = opened.model();
+    REQUIRE(!model.functions().empty());
+    const stemma::explainer explainer(opened);
+    for (id f = 0; f < model.functions().size(); ++f) {
+        const auto path = model.graph_path(model.functions()[f].graph);
+        const auto answer = explainer.explain(path);
+        REQUIRE(answer.functions.size() == 1);
+        CHECK(answer.functions[0].function == f);
+        for (auto node : answer.functions[0].calls) {
+            CHECK(model.callee(node) == f);
+        }
+        CHECK(explainer.explain(path.substr(1)).functions.size() == 1);
+        CHECK(!explainer.explain(model.text(model.functions()[f].name)).functions.empty());
+    }
+}
+
+TEST_CASE("explainer: says how many nodes there are, and how a position is written") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    const auto count = opened.model().graph(0).node_count;
+    const auto last = std::to_string(count - 1);
+    CHECK(explainer.why_nothing("#99999") == "there is no node #99999: the main graph has " +
+                                                 std::to_string(count) + " nodes, #0 to #" + last);
+    CHECK(explainer.why_nothing("7") == "nothing is called '7'; the node at that position is '#7'");
+    CHECK(explainer.why_nothing("99999").find("#99999") == std::string::npos);
+    CHECK(explainer.why_nothing("encoder.layr.0").find("'encoder.layer.0'") != std::string::npos);
 }
 
 } // namespace test::report_explanation

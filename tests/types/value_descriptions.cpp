@@ -10,50 +10,6 @@
 
 namespace test::types_value_descriptions {
 
-namespace {
-
-using stemma::describe_value_type;
-using test::message;
-
-message tensor_type(unsigned element, const message& shape) {
-    return message().inner(1, message().number(1, element).inner(2, shape));
-}
-
-std::string text_of(const message& type) {
-    const auto bytes = type.bytes();
-    return describe_value_type(bytes).type_and_shape();
-}
-
-} // namespace
-
-TEST_CASE("describe_value_type: extents are numbers, names, or unknown", "[value_descriptions]") {
-    const auto shape = message()
-                           .inner(1, message().number(1, 3))
-                           .inner(1, message().text(2, "batch"))
-                           .inner(1, message())
-                           .inner(1, message().number(1, ~std::uint64_t{0}));
-    CHECK(text_of(tensor_type(1, shape)) == "float32[3,batch,?,?]");
-    CHECK(text_of(tensor_type(7, message())) == "int64[]");
-    CHECK(text_of(message().inner(1, message().number(1, 9))) == "bool");
-    CHECK(text_of(message().inner(1, message().number(1, 99))) == "type 99");
-    CHECK(text_of(message()).empty());
-}
-
-TEST_CASE("describe_value_type: what holds tensors says of which kind", "[value_descriptions]") {
-    const auto tensor = tensor_type(1, message().inner(1, message().number(1, 2)));
-    CHECK(text_of(message().inner(4, message().inner(1, tensor))) == "sequence(float32[2])");
-    CHECK(text_of(message().inner(9, message().inner(1, tensor))) == "optional(float32[2])");
-    CHECK(text_of(message().inner(5, message().number(1, 7).inner(2, tensor))) ==
-          "map(int64,float32[2])");
-    CHECK(text_of(message().inner(8, message().number(1, 1).inner(2, message()))) ==
-          "sparse(float32)[]");
-    auto deep = tensor;
-    for (int i = 0; i < 1000; ++i) {
-        deep = message().inner(4, message().inner(1, deep));
-    }
-    CHECK_FALSE(text_of(deep).empty());
-}
-
 TEST_CASE("value_descriptions: knows declared, inferred and stored values",
           "[value_descriptions]") {
     const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"y"}),

@@ -15,9 +15,9 @@
 #include <stemma/fold/inlined_model.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/data_placement.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
@@ -116,7 +116,7 @@ private:
         , force_(options.force)
         , sync_(options.sync) {}
 
-    [[nodiscard]] byte_rope build(weight_store* store) const {
+    [[nodiscard]] message_tree build(weight_store* store) const {
         auto writer = from_->basis->writer; // writers remember what they rename
         if (store != nullptr) {
             writer.place_weights(*plan_, *store);
@@ -124,7 +124,7 @@ private:
         return writer.build(*plan_, detail::origin_of(from_->source, record_), store);
     }
 
-    static void check_size(const byte_rope& rope, const std::string& file) {
+    static void check_size(const message_tree& rope, const std::string& file) {
         if (rope.size() >= most_bytes) {
             STEMMA_THROW(error(error_code::too_large, file, "",
                                "the part would have 2 GiB or more even without its weights"));

@@ -17,6 +17,7 @@
 #include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_plan.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/external_data.hpp>
@@ -50,11 +51,35 @@ namespace detail {
     return names;
 }
 
+/// Returns: the parts that a manifest in a folder names, so far as they are files of the folder
+/// itself; none where there is no manifest that can be read.
+[[nodiscard]] inline std::vector<std::string> parts_in(const std::filesystem::path& folder) {
+    std::vector<std::string> parts;
+    std::error_code missing;
+    if (!std::filesystem::is_regular_file(folder / split_manifest_name, missing)) {
+        return parts;
+    }
+    try {
+        const mapped_file text((folder / split_manifest_name).string());
+        for (const auto& part : read_split_manifest(text.bytes(), text.path()).parts) {
+            if (std::filesystem::path(part.at.file).filename() == part.at.file &&
+                part.at.file.ends_with(".onnx")) {
+                parts.push_back(part.at.file);
+            }
+        }
+    } catch (const error&) {
+        parts.clear(); // whatever stands there, it is not known to be ours
+    }
+    return parts;
+}
+
 /// Makes a folder in which no other split model stands.
-inline void make_room(const std::string& folder, std::span<const split_part_names> names,
-                      bool force) {
+/// Returns: the parts of the one that is replaced, which are there still.
+inline std::vector<std::string> make_room(const std::string& folder,
+                                          std::span<const split_part_names> names, bool force) {
     make_folder(folder);
     const std::filesystem::path path(folder);
+    auto old = force ? parts_in(path) : std::vector<std::string>();
     for (const auto& part : names) {
         check_replaceable((path / part.file).string(), force);
     }
@@ -64,6 +89,21 @@ inline void make_room(const std::string& folder, std::span<const split_part_name
     // Until the new one stands, nobody shall take the folder for a whole.
     std::error_code ignored;
     std::filesystem::remove(path / split_manifest_name, ignored);
+    return old;
+}
+
+/// Removes parts of a model that was replaced, but for those that took their place, and `source`.
+inline void remove_old(const std::string& folder, std::span<const std::string> old,
+                       std::span<const split_part_names> names, const std::string& source) {
+    for (const auto& part : old) {
+        const auto path = std::filesystem::path(folder) / part;
+        std::error_code ignored;
+        const bool replaced = std::any_of(names.begin(), names.end(),
+                                          [&](const auto& made) { return made.file == part; });
+        if (!replaced && !std::filesystem::equivalent(path, source, ignored)) {
+            std::filesystem::remove(path, ignored);
+        }
+    }
 }
 
 } // namespace detail
@@ -73,8 +113,8 @@ inline void make_room(const std::string& folder, std::span<const split_part_name
 ///
 /// Returns: the manifest. Throws: `error` of `refused` for what cannot be divided like this; of
 /// `not_found` for a value between parts whose type is not known; of `exists` for a file that may
-/// not be replaced; of `cannot_write`, of `too_large`.
-/// Complexity: O(bytes).
+/// not be replaced, while `force` also removes the parts of the split model that is replaced; of
+/// `cannot_write`, of `too_large`. Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
     const auto& model = opened.model();
@@ -93,7 +133,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
         }
     }
     const auto names = detail::name_parts(opened, parts);
-    detail::make_room(folder, names, options.force);
+    const auto old = detail::make_room(folder, names, options.force);
     const auto inside = (std::filesystem::path(folder) / "x").string();
     const bool beside = detail::folder_of(inside) == detail::folder_of(source);
     if (options.data == data_placement::link && !beside) {
@@ -104,6 +144,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     cut_writer<> cut_writer(model, cuts.contents(), types.types());
     split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
     auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
+    detail::remove_old(folder, old, names, source);
     if (options.note &&
         std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
         options.note("some operators give other results each time");

@@ -7,10 +7,11 @@
 #include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
-#include <stemma/onnx/detail/value_renaming.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/values_read.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
@@ -110,13 +111,16 @@ private:
         if (contents_.bodies_of(node).empty()) {
             return {};
         }
-        value_renaming renaming;
+        detail::new_names names;
         id number = 0;
         const auto read = values_read(model_, contents_, node);
         for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
-            renaming.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
+            names.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
         }
-        return renaming.node(model_.reader(model_.message(node)));
+        message_tree renamed;
+        detail::append_renamed(renamed, model_.reader(model_.message(node)), detail::names_in::node,
+                               names);
+        return renamed.text(model_.bytes());
     }
 
     /// Returns: what of a field counts.
@@ -141,7 +145,7 @@ private:
         auto fields = model_.reader(model_.message(node));
         for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
             if (field.is_bytes(at::attribute)) {
-                const auto names = read_attribute_names(fields.inner(field));
+                const auto names = detail::read_attribute_names(fields.inner(field));
                 attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
             }
         }

@@ -9,11 +9,11 @@
 #include <stemma/fold/detail/open_folds.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -48,7 +48,7 @@ namespace detail {
 
 /// What unfolding makes of a model without tags.
 struct unfolded_rope {
-    byte_rope rope;
+    message_tree rope;
     unfold_report report;
 };
 
@@ -75,14 +75,14 @@ inline void check_functions(const wire_model& model) {
 
 /// Opens folds as the record says. Returns: nothing, and the problem in `report`, when that does
 /// not fit the model any more; nothing when there is none.
-[[nodiscard]] inline std::optional<byte_rope> restore_folds(const wire_model& model,
-                                                            unfold_report& report) {
+[[nodiscard]] inline std::optional<message_tree> restore_folds(const wire_model& model,
+                                                               unfold_report& report) {
     const auto record = find_fold_record(model);
     if (!record) {
         return std::nullopt;
     }
     const graph_contents contents(model);
-    std::optional<byte_rope> rope;
+    std::optional<message_tree> rope;
     try {
         fold_opener opener(model, contents, *record);
         rope = opener.build();
@@ -105,7 +105,7 @@ inline void check_functions(const wire_model& model) {
         source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
     unfolded_rope made;
     made.report.lost_tags = true;
-    std::optional<byte_rope> restored;
+    std::optional<message_tree> restored;
     if (names == unfolded_names::as_before) {
         restored = restore_folds(model, made.report);
     }

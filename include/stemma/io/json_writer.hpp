@@ -30,7 +30,8 @@ struct string_sink {
 };
 
 /// Writes one JSON document to a sink as it is told, value by value; never holds more than a
-/// buffer.
+/// buffer. nlohmann's document takes ten times as long (bench/io/json_writer_bench.cpp), and memory
+/// for all of it.
 ///
 /// An object or array is written on one line when it is opened `flat`, else one entry a line.
 /// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.

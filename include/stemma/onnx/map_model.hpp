@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_MAP_MODEL_HPP
 
 #include <stemma/io/file.hpp>
+#include <stemma/io/foreign_file.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 
@@ -44,10 +45,14 @@ namespace detail {
 
 /// Returns: a model's file, mapped in small pages where that keeps tensor data that nobody reads
 /// out of the memory of the process; elsewhere larger ones are faster.
-/// Throws: as `mapped_file`, and `error` of `error_code::malformed`.
+/// Throws: as `mapped_file`, and `error` of `error_code::malformed`, which says what a file is that
+///   is no model.
 /// Complexity: O(1), as few fields are looked at.
 [[nodiscard]] inline mapped_file map_model(const std::string& path) {
     mapped_file file(path);
+    if (const auto foreign = foreign_file_text(file.bytes()); !foreign.empty()) {
+        STEMMA_THROW(error(error_code::malformed, path, "", foreign));
+    }
     if (file.descriptor() >= 0 && detail::is_mostly_data(file.bytes(), path)) {
         return mapped_file(path, mapped_pages::small);
     }

@@ -6,9 +6,9 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
@@ -23,11 +23,12 @@ struct write_options {
     bool replace_data = false; ///< whether those may replace others beside the new model
     bool sync = true;          ///< whether to wait until the bytes are on the medium
     thread_limit threads{};    ///< that may write, where several can
+    bool name_nodes = false;   ///< of `write_tagged`: nodes without a name get one
 };
 
 namespace detail {
 
-inline void check_rope_size(const byte_rope& rope, const std::string& name) {
+inline void check_rope_size(const message_tree& rope, const std::string& name) {
     if (rope.size() >= std::uint64_t{1} << 31U) {
         STEMMA_THROW(
             error(error_code::too_large, name, "", "would reach 2 GiB, where protobuf ends"));
@@ -38,7 +39,7 @@ inline void check_rope_size(const byte_rope& rope, const std::string& name) {
 
 /// Returns: the bytes of a model that was made of those of `file`.
 /// Throws: `error` of `error_code::too_large` when they reach 2 GiB. Complexity: O(bytes).
-[[nodiscard]] inline std::string rope_bytes(const byte_rope& rope, const mapped_file& file) {
+[[nodiscard]] inline std::string rope_bytes(const message_tree& rope, const mapped_file& file) {
     detail::check_rope_size(rope, file.path());
     string_splice splice(file.bytes());
     rope.write(splice);
@@ -48,7 +49,7 @@ inline void check_rope_size(const byte_rope& rope, const std::string& name) {
 /// Writes a model that was made of the bytes of `file`, which are those of `model`.
 /// Throws: as above, `error` of `error_code::cannot_write`, and as `place_external_data`.
 /// Complexity: O(bytes).
-inline void write_rope(const byte_rope& rope, const mapped_file& file, const wire_model& model,
+inline void write_rope(const message_tree& rope, const mapped_file& file, const wire_model& model,
                        const std::string& output, const write_options& options = {}) {
     detail::check_rope_size(rope, output);
     output_file written(output);

@@ -123,6 +123,9 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
                            const Carrier& carrier = usual_carriers,
                            const write_options& options = {}) {
     auto editor = make_tag_editor(opened, carrier, options.threads);
+    if (options.name_nodes) {
+        editor.name_nodes(opened.model());
+    }
     rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);

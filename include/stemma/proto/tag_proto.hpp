@@ -133,6 +133,13 @@ public:
     /// Complexity: O(entries + attributes + length of the doc_string).
     template <class Node>
     void edit_node(id, Node& node) const {
+        bool given = false;
+        for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            given = given || (key == node_name_key && value == node.name());
+        });
+        if (given) {
+            node.clear_name();
+        }
         rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
             if (key == saved_namespace_key) {
                 return namespace_key;

@@ -10,6 +10,7 @@
 #include <stemma/model/tag_table.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/query.hpp>
+#include <stemma/query/query_facts.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,17 +24,19 @@ namespace stemma {
 namespace detail {
 
 /// Looks for the terms of a query that hold for nothing.
-template <module_view Modules, named_operators Ops>
+template <module_view Modules, named_operators Ops, query_facts Facts>
 class lost_terms {
 public:
     lost_terms(const Modules& modules, const tag_table& tags, const Ops& ops,
-               std::span<const attribution> attributions, const provenance_names& provenances)
+               std::span<const attribution> attributions, const provenance_names& provenances,
+               const Facts& facts)
         : modules_(modules)
         , tags_(tags)
         , ops_(ops)
         , attributions_(attributions)
         , provenances_(provenances)
-        , matcher_(modules, tags) {}
+        , facts_(facts)
+        , matcher_(modules, tags, ops, attributions, provenances, facts) {}
 
     /// Returns: a sentence about the first of them, or "". What is negated is not lost.
     [[nodiscard]] std::string find(const query& asked) const {
@@ -42,24 +45,43 @@ public:
         }
         if (asked.kind == query_kind::all_of || asked.kind == query_kind::any_of ||
             asked.kind == query_kind::module) {
-            for (const auto& part : asked.parts) {
-                if (auto found = find(part); !found.empty()) {
-                    return found;
-                }
+            return find_in_parts(asked);
+        }
+        if (asked.kind == query_kind::has || asked.kind >= query_kind::feeds) {
+            if (auto found = find_in_places(asked); !found.empty()) {
+                return found;
             }
-            return {};
         }
         return holds_for_something(asked) ? std::string() : describe(asked);
     }
 
 private:
+    [[nodiscard]] std::string find_in_parts(const query& asked) const {
+        for (const auto& part : asked.parts) {
+            if (auto found = find(part); !found.empty()) {
+                return found;
+            }
+        }
+        return {};
+    }
+
+    /// As above; of a name that may be a module's or a node's, what is said of the module.
+    [[nodiscard]] std::string find_in_places(const query& asked) const {
+        for (const auto& part : asked.parts) {
+            if (!matcher_.find(part).empty()) {
+                continue;
+            }
+            auto found = find(part);
+            return !found.empty() ? found : at_column("no node is there", part);
+        }
+        return {};
+    }
+
     [[nodiscard]] bool holds_for_something(const query& term) const {
         if (term.kind >= query_kind::op_type) {
-            return !find_matching_operators(term, modules_, tags_, ops_, attributions_,
-                                            provenances_)
-                        .empty();
+            return !matcher_.find(term).empty();
         }
-        const auto holds = matcher_.of_modules(term);
+        const auto holds = matcher_.modules().of_modules(term);
         return std::find(holds.begin(), holds.end(), 1) != holds.end();
     }
 
@@ -77,6 +99,33 @@ private:
             break;
         case query_kind::depth:
             return at_column("no module is so deep", term);
+        case query_kind::nodes:
+        case query_kind::parameters:
+        case query_kind::weights:
+            return at_column("no module is so large, or so small", term);
+        case query_kind::has:
+            return at_column("no module holds such a node", term);
+        case query_kind::attribute:
+            return describe_attribute(term);
+        case query_kind::weight:
+            text = "no node reads parameters of type '" + term.pattern + "'";
+            break;
+        case query_kind::type:
+            text = "no node makes a value of type '" + term.pattern + "'";
+            break;
+        case query_kind::shape:
+            return at_column("no node makes a value of shape '" + term.pattern + "'", term);
+        case query_kind::rank:
+        case query_kind::bytes:
+            return at_column("no node makes such a value of which that is known", term);
+        case query_kind::feeds:
+        case query_kind::before:
+            return at_column("no node leads there", term);
+        case query_kind::fed_by:
+        case query_kind::after:
+            return at_column("no node comes from there", term);
+        case query_kind::between:
+            return at_column("no way leads from the one to the other through anything else", term);
         case query_kind::op_type:
             text = "no node is of type '" + term.pattern + "'";
             break;
@@ -94,14 +143,39 @@ private:
         }
         nearest_texts like(term.pattern, 3);
         offer_all(term.kind, like);
-        std::string names;
-        for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
-        }
+        auto names = list_of(like);
         if (term.kind == query_kind::class_name && !knows_classes()) {
             names = "; the tree knows no classes";
         }
         return at_column(text, term) + names + meant_otherwise(term);
+    }
+
+    [[nodiscard]] static std::string list_of(nearest_texts& like) {
+        std::string names;
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
+        }
+        return names;
+    }
+
+    /// Of an attribute that some node has, what values there are; else what is called like it.
+    [[nodiscard]] std::string describe_attribute(const query& term) const {
+        nearest_texts names(term.word, 3);
+        nearest_texts texts(term.pattern, 3);
+        bool named = false;
+        for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
+            for (const auto& fact : facts_.attributes(v)) {
+                names.offer(fact.name);
+                if (glob_match(term.word, fact.name)) {
+                    named = true;
+                    texts.offer(fact.text);
+                }
+            }
+        }
+        return named ? at_column("no node has that value of attribute '" + term.word + "'", term) +
+                           (term.pattern.empty() ? "" : list_of(texts))
+                     : at_column("no node has an attribute '" + term.word + "'", term) +
+                           list_of(names);
     }
 
     [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
@@ -142,8 +216,15 @@ private:
 
     void offer_all(query_kind kind, nearest_texts& like) const {
         const auto count = static_cast<id>(modules_.index().size());
-        if (kind == query_kind::path) {
-            matcher_.for_each_path([&](id, std::string_view path) { like.offer(path); });
+        if (kind == query_kind::type || kind == query_kind::weight) {
+            for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
+                for (auto value :
+                     kind == query_kind::type ? facts_.values_of(v) : facts_.weights_of(v)) {
+                    like.offer(facts_.value(value).type);
+                }
+            }
+        } else if (kind == query_kind::path) {
+            matcher_.modules().for_each_path([&](id, std::string_view path) { like.offer(path); });
         } else if (kind == query_kind::tag) {
             for (id m = 0; m < count; ++m) {
                 if (tags_.is_selected(m)) {
@@ -176,7 +257,8 @@ private:
     const Ops& ops_;
     std::span<const attribution> attributions_;
     const provenance_names& provenances_;
-    module_matcher<Modules> matcher_;
+    const Facts& facts_;
+    operator_matcher<Modules, Ops, Facts> matcher_;
 };
 
 } // namespace detail
@@ -186,13 +268,14 @@ private:
 /// of it.
 ///
 /// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
-template <module_view Modules, named_operators Ops>
-[[nodiscard]] std::string explain_no_match(const query& asked, const Modules& modules,
-                                           const tag_table& tags, const Ops& ops,
-                                           std::span<const attribution> attributions,
-                                           const provenance_names& provenances = {}) {
-    auto text =
-        detail::lost_terms<Modules, Ops>(modules, tags, ops, attributions, provenances).find(asked);
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::string
+explain_no_match(const query& asked, const Modules& modules, const tag_table& tags, const Ops& ops,
+                 std::span<const attribution> attributions,
+                 const provenance_names& provenances = {}, const Facts& facts = {}) {
+    auto text = detail::lost_terms<Modules, Ops, Facts>(modules, tags, ops, attributions,
+                                                        provenances, facts)
+                    .find(asked);
     return !text.empty()                ? text
            : asked.asks_for_operators() ? "no node fits all that is asked"
                                         : "no module fits all that is asked";

@@ -11,8 +11,11 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/query/detail/module_matcher.hpp>
+#include <stemma/query/detail/reachable.hpp>
 #include <stemma/query/detail/vertices_left.hpp>
 #include <stemma/query/query.hpp>
+#include <stemma/query/query_facts.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -26,178 +29,28 @@ namespace stemma {
 
 namespace detail {
 
-/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
-/// that is nothing else's, so that a compiler knows what stays when one is written.
-using marks = std::vector<char8_t>;
-
-/// Leaves only those that `others` mark as `wanted`.
-inline void keep(const marks& others, bool wanted, marks& left) {
-    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
-    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
-                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
-}
-
-/// Takes away what `others` mark.
-inline void drop(const marks& others, marks& left) {
-    keep(others, false, left);
-}
-
-/// Leaves only those for which a query made of parts holds, or does not, as is wanted:
-/// `narrow(part, wanted, left)` does so for one.
-template <class Left, class Narrow>
-void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
-    if (asked.kind == query_kind::negation) {
-        narrow(asked.parts.front(), !wanted, left);
-    } else if ((asked.kind == query_kind::any_of) != wanted) {
-        for (const auto& part : asked.parts) {
-            narrow(part, wanted, left);
-        }
-    } else {
-        auto rest = left;
-        for (const auto& part : asked.parts) {
-            narrow(part, !wanted, rest);
-        }
-        drop(rest, left);
-    }
-}
-
-/// Whether a query is made of parts, or is everything, rather than a term.
-[[nodiscard]] inline bool has_parts(const query& asked) noexcept {
-    return asked.kind <= query_kind::negation;
-}
-
-/// Answers what is asked of single modules.
-template <module_view Modules>
-class module_matcher {
-public:
-    /// Requires: both outlive the matcher.
-    module_matcher(const Modules& modules, const tag_table& tags)
-        : modules_(&modules), tags_(&tags) {}
-
-    /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
-    [[nodiscard]] marks fitting(const query& asked) const {
-        marks holds(size(), 1);
-        narrow_to_fitting(asked, true, holds);
-        return holds;
-    }
-
-    /// Returns: by module, whether `asked` holds for the module itself.
-    [[nodiscard]] marks of_modules(const query& asked) const {
-        marks holds(size(), 1);
-        narrow(asked, true, holds);
-        return holds;
-    }
-
-    /// Calls `f(m, path)` for the modules down to a depth, in order.
-    /// Complexity: O(modules + length of those paths).
-    template <class Function>
-    void for_each_path(Function f, id deepest = no_id) const {
-        std::string path;
-        std::vector<std::size_t> length(size(), 0); // by module
-        for (id m = 0; m < size(); ++m) {
-            if (index().depth(m) > deepest) {
-                continue;
-            }
-            if (m > 0) {
-                path.resize(length[index().parent(m)]);
-                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
-                length[m] = path.size();
-            }
-            f(m, std::string_view(path));
-        }
-    }
-
-private:
-    [[nodiscard]] std::size_t size() const { return index().size(); }
-    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
-
-    void narrow_to_fitting(const query& asked, bool wanted, marks& left) const {
-        if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-                narrow_to_fitting(part, holds, still);
-            });
-            return;
-        }
-        auto inside = of_modules(asked.parts.front());
-        for (id m = 1; m < size(); ++m) {
-            inside[m] |= inside[index().parent(m)];
-        }
-        keep(inside, wanted, left);
-    }
-
-    void narrow(const query& asked, bool wanted, marks& left) const {
-        if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-                narrow(part, holds, still);
-            });
-        } else if (asked.kind == query_kind::path) {
-            marks holds(size(), 0);
-            find_paths(asked.pattern, holds);
-            keep(holds, wanted, left);
-        } else {
-            narrow_to_term(asked, wanted, left);
-        }
-    }
-
-    void narrow_to_term(const query& term, bool wanted, marks& left) const {
-        const auto keep = [&](auto fits) {
-            const auto count = static_cast<id>(size());
-            for (id m = 0; m < count; ++m) {
-                left[m] = left[m] != 0 && fits(m) == wanted ? 1 : 0;
-            }
-        };
-        switch (term.kind) {
-        case query_kind::tag:
-            return keep([&, pattern = glob(term.pattern, '/')](id m) {
-                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
-            });
-        case query_kind::class_name:
-            return keep([&, pattern = glob(term.pattern)](id m) {
-                return pattern.matches(modules_->class_name(m)) ||
-                       pattern.matches(modules_->qualified_class(m));
-            });
-        case query_kind::depth:
-            return keep([&](id m) { return term.compares(index().depth(m)); });
-        case query_kind::leaf:
-            return keep([&](id m) { return index().end(m) == m + 1; });
-        case query_kind::selected:
-            return keep([&](id m) { return tags_->is_selected(m); });
-        default:
-            return keep([](id) { return false; });
-        }
-    }
-
-    void find_paths(std::string_view asked, marks& holds) const {
-        const glob pattern(asked, '.');
-        const bool may_be_root = asked.empty() || asked.starts_with("**");
-        const bool passes_dots = asked.find("**") != asked.npos;
-        const auto dots = std::count(asked.begin(), asked.end(), '.');
-        for_each_path(
-            [&](id m, std::string_view path) {
-                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
-            },
-            passes_dots ? no_id : static_cast<id>(dots + 1));
-        if constexpr (requires { modules_->aliases().begin()->path; }) {
-            for (const auto& alias : modules_->aliases()) {
-                if (alias.module != no_id && pattern.matches(alias.path)) {
-                    holds[alias.module] = 1;
-                }
-            }
-        }
-    }
-
-    const Modules* modules_;
-    const tag_table* tags_;
-};
-
-/// Answers what is asked of single operators.
-template <module_view Modules, named_operators Ops>
+/// Answers what is asked of single operators, and of modules by what they hold.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 class operator_matcher {
 public:
     /// Requires: all outlive the matcher.
-    operator_matcher(const module_matcher<Modules>& modules, const Ops& ops,
-                     std::span<const attribution> attributions, const provenance_names& provenances)
-        : modules_(&modules), ops_(&ops), attributions_(attributions), provenances_(&provenances) {}
+    operator_matcher(const Modules& modules, const tag_table& tags, const Ops& ops,
+                     std::span<const attribution> attributions, const provenance_names& provenances,
+                     const Facts& facts)
+        : modules_(modules, tags,
+                   {[this](query_kind kind, id m) { return size_of(kind, m); },
+                    [this](const query& asked) { return holders_of(asked); }})
+        , tree_(&modules.index())
+        , ops_(&ops)
+        , attributions_(attributions)
+        , provenances_(&provenances)
+        , facts_(&facts) {}
+
+    operator_matcher(const operator_matcher&) = delete;
+    operator_matcher& operator=(const operator_matcher&) = delete;
+
+    /// Answers what is asked of single modules.
+    [[nodiscard]] const module_matcher<Modules>& modules() const noexcept { return modules_; }
 
     /// Returns: the operators for which `asked` holds, by vertex index, ascending.
     [[nodiscard]] std::vector<id> find(const query& asked) const {
@@ -212,7 +65,7 @@ private:
     /// Leaves only those for which `asked` holds, or does not, as is wanted.
     void narrow(const query& asked, bool wanted, left_t& left) const {
         if (!asked.asks_for_operators()) {
-            const auto fitting = modules_->fitting(asked);
+            const auto fitting = modules_.fitting(asked);
             keep_if_made(left, wanted,
                          [&](const attribution& made) { return fitting[made.module] != 0; });
         } else if (has_parts(asked)) {
@@ -253,9 +106,87 @@ private:
                                 [](const attribution& made) { return made.conflict; });
         case query_kind::reads:
             return narrow_to_readers(term.pattern, wanted, left);
+        case query_kind::attribute:
+            return keep_if_some(left, wanted, &Facts::attributes,
+                                [&](const auto& fact) { return fits_attribute(term, fact); });
+        case query_kind::weight:
+            return keep_if_some(left, wanted, &Facts::weights_of, fits_value_of(term));
+        case query_kind::type:
+        case query_kind::rank:
+        case query_kind::shape:
+        case query_kind::bytes:
+            return keep_if_some(left, wanted, &Facts::values_of, fits_value_of(term));
+        case query_kind::feeds:
+        case query_kind::fed_by:
+        case query_kind::before:
+        case query_kind::after:
+        case query_kind::between:
+            return narrow_to_place(term, wanted, left);
         default:
             return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
+    }
+
+    [[nodiscard]] auto fits_value_of(const query& term) const {
+        return [&term, this](id value) { return fits_value(term, facts_->value(value)); };
+    }
+
+    /// Leaves only those that have some fact which fits, or only the others.
+    template <class List, class Fits>
+    void keep_if_some(left_t& left, bool wanted, List list, Fits fits) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            const auto all = (facts_->*list)(static_cast<id>(index_of(ops_->graph(), v)));
+            return std::any_of(all.begin(), all.end(), fits);
+        });
+    }
+
+    void narrow_to_place(const query& term, bool wanted, left_t& left) const {
+        const auto reached = [&](const query& from, direction way, reach far) {
+            return reachable(ops_->graph(), std::span<const id>(find(from)), way, far);
+        };
+        const bool forward = term.kind == query_kind::fed_by || term.kind == query_kind::after ||
+                             term.kind == query_kind::between;
+        const bool near = term.kind == query_kind::feeds || term.kind == query_kind::fed_by;
+        auto holds =
+            reached(term.parts.front(), forward ? direction::to_readers : direction::to_producers,
+                    near ? reach::one_edge : reach::any);
+        if (term.kind == query_kind::between) {
+            keep(reached(term.parts.back(), direction::to_producers, reach::any), true, holds);
+        }
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return holds[index_of(ops_->graph(), v)] != 0;
+        });
+    }
+
+    [[nodiscard]] double size_of(query_kind kind, id m) const {
+        if (kind == query_kind::parameters) {
+            return static_cast<double>(facts_->parameters(m));
+        }
+        if (kind == query_kind::weights) {
+            return static_cast<double>(facts_->weight_bytes(m));
+        }
+        if (nodes_.empty()) {
+            nodes_.resize(tree_->size(), 0);
+            for (const auto& made : attributions_) {
+                ++nodes_[made.module];
+            }
+            for (auto below = static_cast<id>(tree_->size()); below-- > 1;) {
+                nodes_[tree_->parent(below)] += nodes_[below];
+            }
+        }
+        return nodes_[m];
+    }
+
+    /// Returns: by module, whether it or one below has an operator that is asked for.
+    [[nodiscard]] marks holders_of(const query& asked) const {
+        marks holds(tree_->size(), 0);
+        for (auto v : find(asked)) {
+            holds[attributions_[v].module] = 1;
+        }
+        for (auto m = static_cast<id>(tree_->size()); m-- > 1;) {
+            holds[tree_->parent(m)] |= holds[m];
+        }
+        return holds;
     }
 
     void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
@@ -305,11 +236,44 @@ private:
         });
     }
 
-    const module_matcher<Modules>* modules_;
+    module_matcher<Modules> modules_;
+    const tree_index* tree_;
     const Ops* ops_;
     std::span<const attribution> attributions_;
     const provenance_names* provenances_;
+    const Facts* facts_;
+    mutable std::vector<id> nodes_; // by module, with all below; once they are asked for
 };
+
+/// Returns: the modules that a query holds for: the highest ones that lie in it with all below; or,
+/// where it asks for sizes, each for which it holds but the root, unless it is the only one.
+[[nodiscard]] inline std::vector<id> list_modules(const query& asked, const tree_index& tree,
+                                                  const marks& holds) {
+    std::vector<id> found;
+    if (asked.asks_for_sizes()) {
+        for (id m = 1; m < tree.size(); ++m) {
+            if (holds[m] != 0) {
+                found.push_back(m);
+            }
+        }
+        if (found.empty() && holds[0] != 0) {
+            found.push_back(0);
+        }
+        return found;
+    }
+    std::vector<id> misses(tree.size() + 1, 0); // before each module
+    for (id m = 0; m < tree.size(); ++m) {
+        misses[m + 1] = misses[m] + (holds[m] != 0 ? 0U : 1U);
+    }
+    for (id m = 0; m < tree.size();) {
+        const bool whole = misses[tree.end(m)] == misses[m];
+        if (whole) {
+            found.push_back(m);
+        }
+        m = whole ? tree.end(m) : m + 1;
+    }
+    return found;
+}
 
 } // namespace detail
 
@@ -322,36 +286,43 @@ template <module_view Modules>
 [[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
                                                     const tag_table& tags) {
     STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
-    const tree_index& tree = modules.index();
     const auto holds = detail::module_matcher<Modules>(modules, tags).fitting(asked);
-    std::vector<id> misses(tree.size() + 1, 0); // before each module
-    for (id m = 0; m < tree.size(); ++m) {
-        misses[m + 1] = misses[m] + (holds[m] != 0 ? 0U : 1U);
-    }
-    std::vector<id> found;
-    for (id m = 0; m < tree.size();) {
-        const bool whole = misses[tree.end(m)] == misses[m];
-        if (whole) {
-            found.push_back(m);
-        }
-        m = whole ? tree.end(m) : m + 1;
-    }
-    return found;
+    return detail::list_modules(asked, modules.index(), holds);
+}
+
+/// The same for queries that also ask for sizes of modules and what they hold: of these, each
+/// module but the root for which they hold.
+///
+/// `attributions` is by vertex index; everyone has a module; their sources are called as
+/// `provenances` says. `facts` are what is known besides. Complexity: that, and of
+/// `find_matching_operators` for what modules hold.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::vector<id>
+find_matching_modules(const query& asked, const Modules& modules, const tag_table& tags,
+                      const Ops& ops, std::span<const attribution> attributions,
+                      const provenance_names& provenances = {}, const Facts& facts = {}) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
+    const detail::operator_matcher<Modules, Ops, Facts> matcher(modules, tags, ops, attributions,
+                                                                provenances, facts);
+    return detail::list_modules(asked, modules.index(), matcher.modules().fitting(asked));
 }
 
 /// Returns: the operators for which a query holds, by vertex index, ascending.
 ///
 /// `attributions` is by vertex index; everyone has a module; their sources are called as
 /// `provenances` says. An operator is in its module and in
-/// all above. Complexity: O(terms * (modules + length of all paths + operators)), and the operators
-/// with their parameters for terms that ask what is read.
-template <module_view Modules, named_operators Ops>
-[[nodiscard]] std::vector<id> find_matching_operators(const query& asked, const Modules& modules,
-                                                      const tag_table& tags, const Ops& ops,
-                                                      std::span<const attribution> attributions,
-                                                      const provenance_names& provenances = {}) {
-    const detail::module_matcher<Modules> of_modules(modules, tags);
-    return detail::operator_matcher(of_modules, ops, attributions, provenances).find(asked);
+/// all above. `facts` are what is known besides; without them terms about attributes, values and
+/// weights hold for nothing. Complexity: O(terms * (modules + length of all paths + operators)),
+/// the operators with their parameters, attributes or values for terms that ask for these, and the
+/// edges for those that ask for places.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::vector<id>
+find_matching_operators(const query& asked, const Modules& modules, const tag_table& tags,
+                        const Ops& ops, std::span<const attribution> attributions,
+                        const provenance_names& provenances = {}, const Facts& facts = {}) {
+    return detail::operator_matcher<Modules, Ops, Facts>(modules, tags, ops, attributions,
+                                                         provenances, facts)
+        .find(asked);
 }
 
 } // namespace stemma

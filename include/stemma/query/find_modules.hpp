@@ -9,24 +9,37 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
+#include <stemma/query/model_facts.hpp>
 #include <stemma/query/query.hpp>
 #include <stemma/query/query_answer.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stemma {
 
+/// Returns: what queries ask of a model besides names and places. Complexity: O(1).
+[[nodiscard]] inline model_facts facts_of(const attributed_model& opened) {
+    return {opened.model(), opened.modules(), opened.tags()};
+}
+
 /// Throws: the `error` of `error_code::not_found` that says why nothing fits a query, and what is
 ///   like it. Complexity: that of `explain_no_match`.
 [[noreturn]] inline void refuse_unmatched(const attributed_model& opened, const query& asked) {
-    STEMMA_THROW(
-        error(error_code::not_found, opened.file().path(), "query",
-              explain_no_match(asked, opened.modules(), opened.tags().tags, opened.operators(),
-                               opened.tags().attributions, opened.tags().provenances)));
+    STEMMA_THROW(error(error_code::not_found, opened.file().path(), "query",
+                       explain_no_match(asked, opened.modules(), opened.tags().tags,
+                                        opened.operators(), opened.tags().attributions,
+                                        opened.tags().provenances, facts_of(opened))));
 }
 
 /// Returns: the modules that a query asks for (see docs/query.md), in the order
@@ -42,7 +55,9 @@ namespace stemma {
             error(error_code::refused, "query", "",
                   "'" + std::string(text) + "' asks about nodes; what is wanted here are modules"));
     }
-    auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags);
+    auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags,
+                                       opened.operators(), opened.tags().attributions,
+                                       opened.tags().provenances, facts_of(opened));
     if (found.empty()) {
         refuse_unmatched(opened, asked);
     }
@@ -55,9 +70,9 @@ namespace stemma {
 [[nodiscard]] inline std::vector<id> find_nodes(const attributed_model& opened,
                                                 std::string_view text) {
     const auto asked = parse_query(text);
-    auto found =
-        find_matching_operators(asked, opened.modules(), opened.tags().tags, opened.operators(),
-                                opened.tags().attributions, opened.tags().provenances);
+    auto found = find_matching_operators(asked, opened.modules(), opened.tags().tags,
+                                         opened.operators(), opened.tags().attributions,
+                                         opened.tags().provenances, facts_of(opened));
     if (found.empty()) {
         refuse_unmatched(opened, asked);
     }
@@ -67,12 +82,80 @@ namespace stemma {
 /// Returns: the nodes that a query asks for, and the modules and values that go with them.
 /// Throws, Complexity: as `find_nodes`.
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
-    auto answer =
-        answer_query(asked, opened.model(), opened.operators(), opened.modules(), opened.tags());
-    if (answer.nodes.empty() && answer.modules.empty()) {
+    auto answer = answer_query(asked, opened.model(), opened.operators(), opened.modules(),
+                               opened.tags(), facts_of(opened));
+    if (answer.nodes.empty() && answer.modules.empty() && answer.values.empty() &&
+        answer.initializers.empty()) {
         refuse_unmatched(opened, asked);
     }
     return answer;
+}
+
+/// Sorts the lists of an answer, where an order is given, and leaves the first ones of each. Nodes
+/// count by the parameters that they read; what has no size is last.
+/// Complexity: O(n log n) of the lists, and that of the facts that are asked for.
+inline void sort_answer(query_answer& answer, const attributed_model& opened,
+                        std::optional<answer_order> order,
+                        std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const auto& model = opened.model();
+    const auto facts = facts_of(opened);
+    if (!order) {
+        for (auto* list : {&answer.modules, &answer.nodes, &answer.values, &answer.initializers}) {
+            list->resize(std::min(list->size(), most));
+        }
+        return;
+    }
+    const auto size_of = [&](id value) {
+        const auto fact = facts.value(value);
+        if (*order == answer_order::bytes) {
+            return fact.bytes.value_or(0);
+        }
+        std::uint64_t elements = fact.ranked ? 1 : 0;
+        for (const auto& extent : fact.extents) {
+            std::uint64_t number = 0;
+            std::from_chars(extent.data(), extent.data() + extent.size(), number);
+            elements *= number;
+        }
+        return elements;
+    };
+    const auto size_of_module = [&](id m) -> std::uint64_t {
+        return *order == answer_order::nodes        ? facts.statistics().nodes[m]
+               : *order == answer_order::parameters ? facts.parameters(m)
+                                                    : facts.weight_bytes(m);
+    };
+    const auto size_of_node = [&](id node) {
+        std::uint64_t size = 0;
+        for (auto value : facts.weights_of(node)) {
+            size += size_of(value);
+        }
+        return size;
+    };
+    if (*order == answer_order::name) {
+        const auto by = [&](std::vector<id>& list, auto name) {
+            detail::sort_by(list, most, std::greater<>(), name);
+        };
+        by(answer.modules, [&](id m) { return opened.modules().report_path(m); });
+        by(answer.nodes, [&](id node) { return model.name(node); });
+        by(answer.values, [&](id value) { return model.value_name(value); });
+        by(answer.initializers, [&](id value) { return model.value_name(value); });
+        return;
+    }
+    detail::sort_by(answer.modules, most, std::less<>(), size_of_module);
+    detail::sort_by(answer.nodes, most, std::less<>(), size_of_node);
+    detail::sort_by(answer.values, most, std::less<>(), size_of);
+    detail::sort_by(answer.initializers, most, std::less<>(), size_of);
+}
+
+/// Returns: the deepest modules of some nodes, in the order of the tree.
+/// Complexity: O(n log n).
+[[nodiscard]] inline std::vector<id> modules_of(std::span<const id> nodes, const tagging& found) {
+    std::vector<id> modules;
+    for (auto node : nodes) {
+        modules.push_back(found.attributions[node].module);
+    }
+    std::sort(modules.begin(), modules.end());
+    modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+    return modules;
 }
 
 /// Writes the answer to a query (`stemma.query/1`) about a model, which is called by its path.

@@ -9,13 +9,19 @@
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/query.hpp>
+#include <stemma/query/query_facts.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -28,16 +34,98 @@ struct query_answer {
     std::vector<id> initializers; ///< values that the nodes read
 };
 
-/// Complexity: that of `find_matching_operators`, and O(values).
-template <module_view Modules, named_operators Ops>
+namespace detail {
+
+/// A value at a node, which makes or reads it.
+struct value_at_node {
+    id node;
+    id value;
+};
+
+/// Leaves only the values at nodes for which a query holds, or does not, as is wanted: what it asks
+/// about values of the value itself, all else of the node.
+template <class Matcher, query_facts Facts>
+void narrow_values(const query& asked, bool wanted, std::span<const value_at_node> all,
+                   const Matcher& matcher, const Facts& facts, marks& left) {
+    if (!asked.asks_for_values()) {
+        const auto nodes = matcher.find(asked);
+        marks holds(all.size(), 0);
+        std::transform(all.begin(), all.end(), holds.begin(), [&](const value_at_node& one) {
+            return static_cast<char8_t>(std::binary_search(nodes.begin(), nodes.end(), one.node));
+        });
+        keep(holds, wanted, left);
+    } else if (has_parts(asked)) {
+        narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
+            narrow_values(part, holds, all, matcher, facts, still);
+        });
+    } else {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto of_node = asked.kind == query_kind::weight ? facts.weights_of(all[i].node)
+                                                                  : std::vector<id>{all[i].value};
+            const bool fits = std::ranges::find(of_node, all[i].value) != of_node.end() &&
+                              fits_value(asked, facts.value(all[i].value));
+            left[i] = left[i] != 0 && fits == wanted ? 1 : 0;
+        }
+    }
+}
+
+/// Adds the values that a query asks for: made by nodes, and read as initializers.
+template <class Matcher, query_facts Facts>
+void add_values(const query& asked, const onnx_model& model, const Matcher& matcher,
+                const Facts& facts, query_answer& answer) {
+    std::vector<value_at_node> made;
+    std::vector<value_at_node> read;
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (id i = 0; i < model.output_count(node); ++i) {
+            if (!model.value_name(model.first_output(node) + i).empty()) {
+                made.push_back({node, model.first_output(node) + i});
+            }
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && model.is_initializer(value)) {
+                read.push_back({node, value});
+            }
+        }
+    }
+    const auto list = [&](const std::vector<value_at_node>& all) {
+        marks left(all.size(), 1);
+        narrow_values(asked, true, std::span(all), matcher, facts, left);
+        std::vector<id> values;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (left[i] != 0) {
+                values.push_back(all[i].value);
+            }
+        }
+        std::sort(values.begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        return values;
+    };
+    answer.values = list(made);
+    answer.initializers = list(read);
+}
+
+} // namespace detail
+
+/// The values of an answer are those that its nodes make, or read as initializers; where a query
+/// asks about values, of these the ones that it asks for.
+/// Complexity: that of `find_matching_operators`, and O(values), the log of the nodes times terms
+/// for queries about values.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 [[nodiscard]] query_answer answer_query(const query& asked, const onnx_model& model, const Ops& ops,
-                                        const Modules& modules, const tagging& found) {
+                                        const Modules& modules, const tagging& found,
+                                        const Facts& facts = {}) {
+    const detail::operator_matcher<Modules, Ops, Facts> matcher(
+        modules, found.tags, ops, found.attributions, found.provenances, facts);
     query_answer answer;
     if (!asked.asks_for_operators()) {
-        answer.modules = find_matching_modules(asked, modules, found.tags);
+        answer.modules = find_matching_modules(asked, modules, found.tags, ops, found.attributions,
+                                               found.provenances, facts);
     }
-    answer.nodes = find_matching_operators(asked, modules, found.tags, ops, found.attributions,
-                                           found.provenances);
+    answer.nodes = matcher.find(asked);
+    if (asked.asks_for_values()) {
+        detail::add_values(asked, model, matcher, facts, answer);
+        return answer;
+    }
     std::vector<bool> is_read(model.value_count(), false);
     for (auto node : answer.nodes) {
         for (id i = 0; i < model.output_count(node); ++i) {
@@ -59,6 +147,48 @@ template <module_view Modules, named_operators Ops>
     }
     return answer;
 }
+
+/// What answers are sorted by.
+enum class answer_order : std::uint8_t {
+    nodes,      ///< of modules: how many they hold
+    parameters, ///< of modules: elements; of nodes: those that they read
+    bytes,      ///< of weights for modules and nodes; of values their own
+    name,       ///< path or name, ascending; numbers descend
+};
+
+/// Returns: `nodes`, `parameters`, `bytes` or `name`. Complexity: O(1).
+[[nodiscard]] constexpr std::optional<answer_order>
+parse_answer_order(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 4> names{"nodes", "parameters", "bytes", "name"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) {
+            return static_cast<answer_order>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+namespace detail {
+
+/// Sorts some numbers by `key(number)`, the largest first by `less`, equal ones as they are, and
+/// leaves the first ones.
+template <class Less, class Key>
+void sort_by(std::vector<id>& numbers, std::size_t most, Less less, Key key) {
+    using keyed = std::pair<decltype(key(id{})), id>;
+    std::vector<keyed> all;
+    for (auto number : numbers) {
+        all.emplace_back(key(number), number);
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const keyed& a, const keyed& b) { return less(b.first, a.first); });
+    all.resize(std::min(all.size(), most));
+    numbers.clear();
+    for (const auto& one : all) {
+        numbers.push_back(one.second);
+    }
+}
+
+} // namespace detail
 
 /// Names of nodes, for tools that choose nodes by name.
 struct node_names {

@@ -29,6 +29,8 @@ namespace stemma {
 struct no_annotations {
     /// A line below an operator: its weights, say.
     [[nodiscard]] std::string operator_note(id) const { return {}; }
+    /// A second line there: its attributes, which the pointer shows in full.
+    [[nodiscard]] std::string operator_attributes(id) const { return {}; }
     /// A line in the box of a closed module, and in the title of an open one.
     [[nodiscard]] std::string module_note(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
@@ -193,6 +195,15 @@ private:
                                   "</FONT>";
     }
 
+    /// Annotations of programs that were made before there were these have none.
+    [[nodiscard]] std::string attributes_of(id v) const {
+        if constexpr (requires { annotations_.operator_attributes(v); }) {
+            return annotations_.operator_attributes(v);
+        } else {
+            return {};
+        }
+    }
+
     [[nodiscard]] static std::string count_text(std::size_t n) {
         return std::to_string(n) + (n == 1 ? " node" : " nodes");
     }
@@ -201,9 +212,12 @@ private:
         const auto& box = folded_.boxes[b];
         text_ += "b" + std::to_string(b) + " [label=<";
         if (box.kind == box_kind::one_operator) {
+            const auto attributes = attributes_of(box.of);
             text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
-                     small(shortened(annotations_.operator_note(box.of), 60)) + ">, tooltip=\"" +
-                     dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
+                     small(shortened(annotations_.operator_note(box.of), 60)) +
+                     small(shortened(attributes, 60)) + ">, tooltip=\"" +
+                     dot_text(ops_.name(vertex_[box.of])) +
+                     (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
             return;
         }
         if (box.kind == box_kind::rest) {
@@ -329,14 +343,14 @@ private:
 /// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, class Annotations = no_annotations,
-          visibility_policy<Ops> Visibility = hide_constants>
+          detail::showing<Ops> Visibility = hide_constants>
 void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
-               const fold_options& options = {}, const Describe& describe = {},
+               const collapse_options& options = {}, const Describe& describe = {},
                const Annotations& annotations = {}, const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     std::vector<id> module;
     for (const auto& made : found.attributions) {

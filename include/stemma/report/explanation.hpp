@@ -6,15 +6,20 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/nearest_texts.hpp>
-#include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>
+#include <stemma/report/module_explanation.hpp>
+#include <stemma/types/described_attribute.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,69 +44,87 @@ struct explained_claim {
 struct neighbour {
     id value = no_id; ///< that is read
     id node = no_id;  ///< that makes it, or reads it; `no_id` where none makes it
+    std::string type; ///< `float32[1,seq,32]`; "" where unknown
 };
 
 /// Which modules a value belongs to, and what is at both ends of it.
 struct value_explanation {
-    id value = no_id;        ///< by number
-    std::vector<id> tags;    ///< modules of its tags
-    id producer = no_id;     ///< the node that makes it, if one does
-    std::vector<id> readers; ///< nodes, each as often as it reads it
+    id value = no_id;                    ///< by number
+    std::vector<id> tags;                ///< modules of its tags
+    id producer = no_id;                 ///< the node that makes it, if one does
+    std::vector<id> readers;             ///< nodes, each as often as it reads it
+    std::string type;                    ///< `float32[1,seq,32]`; "" where unknown
+    std::optional<module_weight> weight; ///< where it is asked for and is one
 };
 
 /// Which module a node came from, and how that is known.
 struct node_explanation {
-    id node = no_id;                        ///< by vertex index
-    id module = 0;                          ///< the deepest module that is known
-    id selected = 0;                        ///< the module of the primary tag
-    std::string tag;                        ///< the primary tag
-    std::vector<id> tags;                   ///< modules of all tags
-    provenance source = provenance::root;   ///< what decided
-    float confidence = 0;                   ///< 0 to 1
-    id call = no_id;                        ///< call of a module that is called several times
-    bool conflict = false;                  ///< whether claims disagree
-    std::vector<id> callers;                ///< modules that call the one it is of
-    std::vector<explained_claim> claims;    ///< of all sources
-    std::vector<neighbour> inputs;          ///< values that it reads, with their producers
-    std::vector<value_explanation> outputs; ///< values that it makes
+    id node = no_id;                             ///< by vertex index
+    id module = 0;                               ///< the deepest module that is known
+    id selected = 0;                             ///< the module of the primary tag
+    std::string tag;                             ///< the primary tag
+    std::vector<id> tags;                        ///< modules of all tags
+    provenance source = provenance::root;        ///< what decided
+    float confidence = 0;                        ///< 0 to 1
+    id call = no_id;                             ///< call of a module that is called several times
+    bool conflict = false;                       ///< whether claims disagree
+    std::vector<id> callers;                     ///< modules that call the one it is of
+    std::vector<described_attribute> attributes; ///< in the order of the file
+    std::vector<explained_claim> claims;         ///< of all sources
+    std::vector<neighbour> inputs;               ///< values that it reads, with their producers
+    std::vector<value_explanation> outputs;      ///< values that it makes
+};
+
+/// A parameter or buffer as the tree of modules declares it, whatever the file calls it.
+struct parameter_explanation {
+    id module = 0;          ///< that owns it
+    std::size_t number = 0; ///< among its parameters, or its buffers
+    bool buffer = false;    ///< whether it is a buffer
+};
+
+/// A local function of the file.
+struct function_explanation {
+    id function = 0;       ///< number in `onnx_model::functions`
+    std::vector<id> calls; ///< nodes
 };
 
 /// What there is to say of a name.
 struct explanation {
-    std::string asked;                     ///< what was asked
-    std::vector<node_explanation> nodes;   ///< called so
-    std::vector<value_explanation> values; ///< called so
+    std::string asked;                             ///< what was asked
+    std::vector<node_explanation> nodes;           ///< called so
+    std::vector<value_explanation> values;         ///< called so
+    std::vector<module_explanation> modules;       ///< of that path, alias or tag
+    std::vector<parameter_explanation> parameters; ///< of that path
+    std::vector<function_explanation>
+        functions; ///< `name`, `domain::name` or `domain::name:overload`
 
     /// Whether nothing is called so.
-    [[nodiscard]] bool empty() const noexcept { return nodes.empty() && values.empty(); }
+    [[nodiscard]] bool empty() const noexcept {
+        return nodes.empty() && values.empty() && modules.empty() && parameters.empty() &&
+               functions.empty();
+    }
 };
 
-/// Answers one question after the other about an open model. Requires: that outlives this, and its
-/// evidence was not forgotten.
+/// Answers one question after the other about an open model, for one thread. Requires: that
+/// outlives this, and its evidence was not forgotten.
 class explainer {
 public:
     /// Complexity: that of `find_value_tags`.
     explicit explainer(attributed_model& opened)
         : opened_(opened)
         , readers_(collect_value_readers(opened.model()))
-        , value_tags_(find_value_tags(opened.model(), opened.modules(), opened.tags())) {}
+        , value_tags_(find_value_tags(opened.model(), opened.modules(), opened.tags()))
+        , describe_(opened.model(), value_descriptions::inferring::asked) {}
 
     /// Returns: the nodes that `text` names: `#7` and `5/body#2` by position, else by name.
     /// Complexity: O(nodes).
     [[nodiscard]] std::vector<id> nodes_called(std::string_view text) const {
         const auto& model = opened_.model();
         std::vector<id> nodes;
-        const auto hash = text.rfind('#');
-        id position = no_id;
-        if (hash != text.npos && hash + 1 < text.size()) {
-            const auto end = text.data() + text.size();
-            if (std::from_chars(text.data() + hash + 1, end, position).ptr != end) {
-                position = no_id;
-            }
-        }
+        const auto position = read_position(text);
         for (id node = 0; node < model.node_count(); ++node) {
-            const bool by_position = position != no_id && model.position(node) == position &&
-                                     model.graph_path(model.graph_of(node)) == text.substr(0, hash);
+            const bool by_position = position && model.position(node) == position->index &&
+                                     model.graph_path(model.graph_of(node)) == position->graph;
             if (by_position || (!text.empty() && model.name(node) == text)) {
                 nodes.push_back(node);
             }
@@ -120,7 +143,52 @@ public:
         return values;
     }
 
-    /// Returns: names of nodes and values that look most like `text`.
+    /// Returns: the modules of a path, alias or tag; the root is `''` or "".
+    /// Complexity: O(modules + length of tags).
+    [[nodiscard]] std::vector<id> modules_called(std::string_view text) const {
+        const auto& modules = opened_.modules();
+        const auto& tags = opened_.tags().tags;
+        const auto of_path = text.empty() || text == "''"
+                                 ? id{0}
+                                 : find_module(module_lookup<module_tree>(modules), text);
+        std::vector<id> found;
+        if (of_path != no_id) {
+            found.push_back(of_path);
+        }
+        for (id m = 0; m < modules.size() && text.starts_with('/'); ++m) {
+            if (m != of_path && tags.is_selected(m) && tags.text(m) == text) {
+                found.push_back(m);
+            }
+        }
+        return found;
+    }
+
+    /// Returns: why nothing is called like a text: what is like it, how many nodes there are, or
+    /// how a position is written. Complexity: that of `nearest_texts` for all names.
+    [[nodiscard]] std::string why_nothing(std::string_view text) const {
+        const auto& model = opened_.model();
+        if (const auto position = read_position(text)) {
+            for (id g = 0; g < model.graph_count(); ++g) {
+                if (model.graph_path(g) == position->graph) {
+                    return no_such_position(g, text);
+                }
+            }
+        }
+        std::string why = "nothing is called '" + std::string(text) + "'";
+        const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        });
+        if (number && !nodes_called("#" + std::string(text)).empty()) {
+            return why + "; the node at that position is '#" + std::string(text) + "'";
+        }
+        std::string like;
+        for (const auto& name : names_like(text)) {
+            like.append(like.empty() ? "; like it are '" : ", '").append(name).append("'");
+        }
+        return why + like;
+    }
+
+    /// Returns: names of nodes, values, modules and functions that look most like `text`.
     /// Complexity: that of `nearest_texts` for all of them.
     [[nodiscard]] std::vector<std::string> names_like(std::string_view text) const {
         const auto& model = opened_.model();
@@ -130,6 +198,12 @@ public:
         }
         for (id value = 0; value < model.value_count(); ++value) {
             nearest.offer(model.value_name(value));
+        }
+        for (id m = 0; m < opened_.modules().size(); ++m) {
+            nearest.offer(opened_.modules().report_path(m));
+        }
+        for (const auto& function : model.functions()) {
+            nearest.offer(model.text(function.name));
         }
         return nearest.take();
     }
@@ -161,38 +235,134 @@ public:
         }
         for (auto value : model.inputs(node)) {
             if (value != no_id) {
-                result.inputs.push_back({value, model.producer(value)});
+                result.inputs.push_back(
+                    {value, model.producer(value), describe_(value).type_and_shape()});
             }
         }
+        result.attributes = describe_attributes(model, node);
         for (id i = 0; i < model.output_count(node); ++i) {
             result.outputs.push_back(explain_value(model.first_output(node) + i));
         }
         return result;
     }
 
-    /// Returns: what is known of a value. Complexity: O(its readers).
+    /// Returns: what is known of a value. Complexity: O(its readers), and that of inferring its
+    /// type.
     [[nodiscard]] value_explanation explain_value(id value) const {
         const auto readers = readers_[value];
         return {value,
                 members(value_tags_[value]),
                 opened_.model().producer(value),
-                {readers.begin(), readers.end()}};
+                {readers.begin(), readers.end()},
+                describe_(value).type_and_shape(),
+                std::nullopt};
     }
 
+    /// Returns: what is known of a module. Complexity: that of `module_explainer`, the first time;
+    /// then of its `explain`.
+    [[nodiscard]] module_explanation explain_module(id m) const { return of_modules().explain(m); }
+
+    /// Nodes, parameters and operators of all modules. Complexity: as above.
+    [[nodiscard]] const module_statistics& counts() const { return of_modules().counts(); }
+
     /// Returns: what is known of all that has a name, or of the node at a position.
-    /// Complexity: O(nodes + values).
+    /// Complexity: O(nodes + values + parameters), and that of explaining what is found.
     [[nodiscard]] explanation explain(std::string_view asked) const {
-        explanation result{std::string(asked), {}, {}};
+        explanation result{std::string(asked), {}, {}, {}, {}, {}};
         for (auto node : nodes_called(asked)) {
             result.nodes.push_back(explain_node(node));
         }
         for (auto value : values_called(asked)) {
             result.values.push_back(explain_value(value));
+            result.values.back().weight = of_modules().weight_of(value);
         }
+        for (auto m : asked.empty() ? std::vector<id>() : modules_called(asked)) {
+            result.modules.push_back(explain_module(m));
+        }
+        find_parameters(asked, result);
+        find_functions(asked, result);
         return result;
     }
 
 private:
+    struct place {
+        std::string_view graph;
+        id index;
+    };
+
+    /// Returns: what `#7` and `5/body#2` stand for.
+    [[nodiscard]] static std::optional<place> read_position(std::string_view text) {
+        const auto hash = text.rfind('#');
+        place read{text.substr(0, hash), no_id};
+        if (hash == text.npos || hash + 1 == text.size()) {
+            return std::nullopt;
+        }
+        const auto end = text.data() + text.size();
+        const auto parsed = std::from_chars(text.data() + hash + 1, end, read.index);
+        return parsed.ptr != end ? std::nullopt : std::optional(read);
+    }
+
+    [[nodiscard]] std::string no_such_position(id g, std::string_view text) const {
+        const auto& model = opened_.model();
+        const auto count = model.graph(g).node_count;
+        const auto path = model.graph_path(g);
+        return "there is no node " + std::string(text) + ": " +
+               (g == 0 ? std::string("the main graph") : "'" + path + "'") + " has " +
+               std::to_string(count) + (count == 1 ? " node" : " nodes") +
+               (count == 0 ? "" : ", " + path + "#0 to " + path + "#" + std::to_string(count - 1));
+    }
+
+    void find_parameters(std::string_view asked, explanation& result) const {
+        const auto& modules = opened_.modules();
+        const auto dot = asked.rfind('.');
+        const auto owner = dot == asked.npos ? id{0}
+                                             : find_module(module_lookup<module_tree>(modules),
+                                                           asked.substr(0, dot));
+        const auto name = dot == asked.npos ? asked : asked.substr(dot + 1);
+        if (owner == no_id || name.empty()) {
+            return;
+        }
+        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+            if (modules.parameter(owner, i).name == name) {
+                result.parameters.push_back({owner, i, false});
+            }
+        }
+        for (std::size_t i = 0; i < modules.buffer_count(owner); ++i) {
+            if (modules.buffer(owner, i).name == name) {
+                result.parameters.push_back({owner, i, true});
+            }
+        }
+    }
+
+    void find_functions(std::string_view asked, explanation& result) const {
+        const auto& model = opened_.model();
+        for (id f = 0; f < model.functions().size() && !asked.empty(); ++f) {
+            const auto& function = model.functions()[f];
+            const auto path = model.graph_path(function.graph); // @domain::name:overload
+            const std::string_view whole = path;
+            const auto overload = model.text(function.overload);
+            const auto plain =
+                whole.substr(1, whole.size() - 1 - (overload.empty() ? 0 : overload.size() + 1));
+            if (asked == whole || asked == whole.substr(1) || asked == plain ||
+                asked == model.text(function.name)) {
+                function_explanation found{f, {}};
+                for (id node = 0; node < model.node_count(); ++node) {
+                    if (model.callee(node) == f) {
+                        found.calls.push_back(node);
+                    }
+                }
+                result.functions.push_back(std::move(found));
+            }
+        }
+    }
+
+    [[nodiscard]] module_explainer& of_modules() const {
+        if (!of_modules_) {
+            of_modules_.emplace(opened_, describe_);
+        }
+        return *of_modules_;
+    }
+
     [[nodiscard]] std::vector<id> members(id_set set) const {
         std::vector<id> modules;
         opened_.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });
@@ -202,136 +372,9 @@ private:
     attributed_model& opened_;
     grouped_ids readers_;
     std::vector<id_set> value_tags_;
+    value_descriptions describe_;
+    mutable std::optional<module_explainer> of_modules_; // once it is needed
 };
-
-namespace detail {
-
-/// Writes explanations as JSON, with the names that a model has for what they are about.
-template <text_sink Sink>
-class explanation_writer {
-public:
-    explanation_writer(json_writer<Sink>& json, const attributed_model& opened)
-        : json_(json), opened_(opened), model_(opened.model()), found_(opened.tags()) {}
-
-    void write(const explanation& answer) const {
-        json_.begin_object();
-        json_.member("asked", answer.asked);
-        write_list("nodes", answer.nodes);
-        write_list("values", answer.values);
-        json_.end_object();
-    }
-
-private:
-    template <class List>
-    void write_list(std::string_view key, const List& list) const {
-        json_.key(key);
-        json_.begin_array();
-        for (const auto& one : list) {
-            write_one(one);
-        }
-        json_.end_array();
-    }
-
-    void write_one(const node_explanation& one) const {
-        json_.begin_object();
-        write_place(one.node);
-        json_.member("op_type", model_.op_type(one.node));
-        json_.member("scope_module", opened_.modules().path(one.module));
-        json_.member("module", opened_.modules().path(one.selected));
-        json_.member("tag", one.tag);
-        write_tags(one.tags);
-        json_.member("provenance", found_.provenances[one.source]);
-        json_.member("confidence", one.confidence);
-        json_.key("call");
-        one.call == no_id ? json_.null() : json_.value(one.call);
-        write_list("claims", one.claims);
-        json_.member("conflict", one.conflict);
-        json_.key("producers");
-        json_.begin_array();
-        for (const auto& input : one.inputs) {
-            if (input.node != no_id) {
-                write_one(input);
-            }
-        }
-        json_.end_array();
-        json_.key("consumers");
-        json_.begin_array();
-        for (const auto& output : one.outputs) {
-            for (auto reader : output.readers) {
-                write_one(neighbour{output.value, reader});
-            }
-        }
-        json_.end_array();
-        json_.end_object();
-    }
-
-    void write_one(const value_explanation& one) const {
-        json_.begin_object(true);
-        json_.member("name", model_.value_name(one.value));
-        json_.member("graph", model_.graph_path(model_.graph_of_value(one.value)));
-        json_.member("kind", to_string(model_.kind(one.value)));
-        write_tags(one.tags);
-        json_.end_object();
-    }
-
-    void write_one(const explained_claim& one) const {
-        json_.begin_object(true);
-        json_.member("source", found_.provenances[one.made.source]);
-        json_.member("module", opened_.modules().path(one.made.module));
-        json_.member("confidence", one.made.confidence);
-        json_.member("exact", one.made.exact);
-        json_.end_object();
-    }
-
-    void write_one(const neighbour& one) const {
-        json_.begin_object(true);
-        json_.member("value", model_.value_name(one.value));
-        write_place(one.node);
-        json_.member("tag", found_.tags.text(found_.attributions[one.node].module));
-        json_.end_object();
-    }
-
-    void write_place(id node) const {
-        json_.member("graph", model_.graph_path(model_.graph_of(node)));
-        json_.member("index", model_.position(node));
-        json_.member("name", model_.name(node));
-    }
-
-    void write_tags(std::span<const id> modules) const {
-        json_.key("tags");
-        json_.begin_array(true);
-        for (auto m : modules) {
-            json_.value(found_.tags.text(m));
-        }
-        json_.end_array();
-    }
-
-    json_writer<Sink>& json_;
-    const attributed_model& opened_;
-    const wire_model& model_;
-    const tagging& found_;
-};
-
-} // namespace detail
-
-/// Writes answers about a model that is called `name` (`stemma.explain/1`). Complexity: O(length).
-template <text_sink Sink>
-void write_explanations(Sink& sink, std::span<const explanation> answers,
-                        const attributed_model& opened, std::string_view name) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.explain/1");
-    json.member("model", name);
-    json.key("answers");
-    json.begin_array();
-    const detail::explanation_writer<Sink> writer(json, opened);
-    for (const auto& answer : answers) {
-        writer.write(answer);
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
-}
 
 } // namespace stemma
 

@@ -17,6 +17,7 @@
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/module_dag_json.hpp>
+#include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
 #include <filesystem>
@@ -31,12 +32,13 @@ template <text_sink Sink>
 void write_graphml(Sink& sink, const attributed_model& opened,
                    graphml_form form = graphml_form::nested) {
     const value_descriptions describe(opened.model());
-    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe);
+    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe,
+                  show_all{}, attribute_texts(opened.model()));
 }
 
 /// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
 template <text_sink Sink>
-void write_dot(Sink& sink, const attributed_model& opened, const fold_options& options = {}) {
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
     const value_descriptions describe(opened.model());
     const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
     const picture_notes notes(opened.model(), counts, describe);

@@ -68,6 +68,7 @@ inline constexpr std::string_view graphml_head =
 <key id="tag" for="all" attr.name="tag" attr.type="string"/>
 <key id="class" for="all" attr.name="class" attr.type="string"/>
 <key id="op_type" for="node" attr.name="op_type" attr.type="string"/>
+<key id="attributes" for="node" attr.name="attributes" attr.type="string"/>
 <key id="provenance" for="node" attr.name="provenance" attr.type="string"/>
 <key id="confidence" for="node" attr.name="confidence" attr.type="double"/>
 <key id="tensor" for="edge" attr.name="tensor" attr.type="string"/>
@@ -75,6 +76,12 @@ inline constexpr std::string_view graphml_head =
 <key id="shape" for="edge" attr.name="shape" attr.type="string"/>)";
 
 } // namespace detail
+
+/// Says nothing of the attributes of operators.
+struct no_attributes {
+    /// Returns: "".
+    [[nodiscard]] std::string operator()(id) const { return {}; }
+};
 
 enum class graphml_form : std::uint8_t {
     nested, ///< one graph for each module, in the one of the module above
@@ -84,21 +91,23 @@ enum class graphml_form : std::uint8_t {
 /// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
 ///
 /// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
-/// and `n<index>` for operators. `describe` tells of the values on the edges. (Boost.Graph's own
+/// and `n<index>` for operators. `describe` tells of the values on the edges, `attributes` of the
+/// attributes of an operator, by vertex index. (Boost.Graph's own
 /// writer takes the same graphs, but knows no graphs within graphs and lets control characters
 /// through.)
 /// Complexity: O(V + E + modules + length of the result); memory O(V).
 template <text_sink Sink, named_operators Ops, module_view Modules,
-          value_describer Describe = no_descriptions, visibility_policy<Ops> Visibility = show_all>
+          value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
+          class Attributes = no_attributes>
 void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
                    graphml_form form = graphml_form::nested, const Describe& describe = {},
-                   const Visibility& visibility = {}) {
+                   const Visibility& visibility = {}, const Attributes& attributes = {}) {
     const auto& graph = ops.graph();
     const tree_index& tree = modules.index();
     const vertices_by_index vertex(graph);
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     const module_members members(tree, found.attributions);
     detail::graphml_lines out(sink);
@@ -120,6 +129,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             out.data("kind", "operator");
             out.data("name", ops.name(vertex[v]));
             out.data("op_type", ops.op_type(vertex[v]));
+            out.data("attributes", attributes(v));
             out.data("path", path_of(modules, m));
             out.data("tag", found.tags.text(m));
             out.data("class", modules.class_name(m));

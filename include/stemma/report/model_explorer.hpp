@@ -8,9 +8,11 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_description.hpp>
 
 #include <cstddef>
@@ -50,7 +52,7 @@ namespace detail {
 template <text_sink Sink, value_describer Describe>
 class explorer_writer {
 public:
-    explorer_writer(Sink& sink, const onnx_model& model, const module_tree& modules,
+    explorer_writer(Sink& sink, const wire_model& model, const module_tree& modules,
                     const tagging& found, const module_statistics& counts, const Describe& describe)
         : json_(sink)
         , model_(model)
@@ -201,6 +203,9 @@ private:
         json_.begin_array(true);
         attribute("name", model_.name(node));
         attribute("domain", model_.domain(node));
+        for (const auto& one : describe_attributes(model_, node)) {
+            attribute(one.name, value_text(one));
+        }
         attribute("tag", found_.tags.text(made.module));
         if (found_.pool.size_of(found_.tag_sets[node]) > 1) {
             std::string tags;
@@ -353,7 +358,7 @@ private:
     }
 
     json_writer<Sink> json_;
-    const onnx_model& model_;
+    const wire_model& model_;
     const module_tree& modules_;
     const tagging& found_;
     const module_statistics& counts_;
@@ -369,7 +374,7 @@ private:
 /// class, tag and parameters; bodies and functions are graphs below the nodes that own or call
 /// them. Complexity: O(length of the result); memory for a buffer and tables of the nodes.
 template <text_sink Sink, value_describer Describe>
-void write_model_explorer(Sink& sink, std::string_view label, const onnx_model& model,
+void write_model_explorer(Sink& sink, std::string_view label, const wire_model& model,
                           const module_tree& modules, const tagging& found,
                           const module_statistics& counts, const Describe& describe) {
     detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);

@@ -7,15 +7,16 @@
 #include <stemma/onnx/detail/schema_changes.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/blocked_facts.hpp>
-#include <stemma/types/detail/computed_facts.hpp>
-#include <stemma/types/detail/elementwise_facts.hpp>
+#include <stemma/types/detail/body_formals.hpp>
+#include <stemma/types/detail/body_rules.hpp>
+#include <stemma/types/detail/exact_facts.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>
-#include <stemma/types/detail/fused_facts.hpp>
-#include <stemma/types/detail/moved_facts.hpp>
-#include <stemma/types/detail/part_facts.hpp>
+#include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/detail/type_rules.hpp>
+#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
@@ -23,9 +24,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,11 +44,25 @@ public:
     /// Requires: both outlive it.
     /// Complexity: O(values + nodes).
     shape_inference(const wire_model& model, value_types& types)
-        : model_(model)
-        , types_(types)
-        , table_(model, types)
-        , contents_(model)
-        , met_(model.node_count(), false) {}
+        : shape_inference(model, types, false) {}
+
+    /// As above, but extents that have names are computed with, and what is found is told to an
+    /// observer. `bound` gives values to names. Requires: all but `bound` outlive it.
+    shape_inference(const wire_model& model, value_types& types,
+                    const std::map<std::string, std::int64_t>& bound, shape_observer& observer)
+        : shape_inference(model, types, true) {
+        observer_ = &observer;
+        exact_.emplace(table_, bound);
+        observer.begin(table_, exact_->algebra());
+        infer_all();
+    }
+
+    // Rules refer to its table.
+    shape_inference(const shape_inference&) = delete;
+    shape_inference& operator=(const shape_inference&) = delete;
+
+    /// Returns: what the extents that an observer sees are. Requires: there is one.
+    [[nodiscard]] const detail::extent_algebra& algebra() const { return exact_->algebra(); }
 
     /// Adds the type of a value to the types, if it has none there and it can be known.
     /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
@@ -88,6 +102,17 @@ public:
 private:
     using extents = detail::extents;
     using tensor_facts = detail::tensor_facts;
+
+    shape_inference(const wire_model& model, value_types& types, bool exact)
+        : model_(model)
+        , types_(types)
+        , table_(model, types, exact)
+        , contents_(model)
+        , met_(model.node_count(), false) {
+        for (id op = 0; op < model.operator_count(); ++op) {
+            rules_.push_back(detail::find_rule(model.operator_domain(op), model.operator_type(op)));
+        }
+    }
 
     struct step {
         id node;
@@ -145,6 +170,10 @@ private:
         };
         const auto inputs = model_.inputs(node);
         std::for_each(inputs.begin(), inputs.end(), follow);
+        if (exact_ && model_.owner(node) != no_id) { // formals are what the owner is given
+            const auto given = model_.inputs(model_.owner(node));
+            std::for_each(given.begin(), given.end(), follow);
+        }
         for (auto g : contents_.bodies_of(node)) {
             const auto& outputs = model_.graph(g).outputs;
             std::for_each(outputs.begin(), outputs.end(), follow);
@@ -152,21 +181,34 @@ private:
     }
 
     void infer_call_or_node(id node) {
+        if (exact_) {
+            formals_.settle(model_.graph_of(node), table_);
+        }
         if (const auto f = model_.callee(node); f != no_id) {
             infer_call(node, model_.functions()[f].graph);
         } else {
             infer(node);
         }
+        observer_->see(node);
     }
 
     void infer_function(id g) {
+        for (auto body : contents_.bodies(g)) {
+            formals_.forget(body);
+        }
         for (auto node : contents_.nodes(g)) {
-            if (model_.callee(node) != no_id || !node_attributes(model_, node).has_reference()) {
+            const auto* rule = rules_[model_.operator_id(node)];
+            const node_attributes attributes(model_, node);
+            if (model_.callee(node) != no_id || !attributes.has_reference() ||
+                (exact_ && detail::keeps_extents(attributes))) {
                 infer_call_or_node(node);
-            } else if (detail::is_one_of(model_.op_type(node), keeps_rank)) {
+                continue;
+            }
+            if (rule != nullptr && rule->keeps_rank) {
                 infer(node);
                 forget_extents(node);
             }
+            observer_->see(node);
         }
     }
 
@@ -187,6 +229,7 @@ private:
                 table_.put(function.inputs[i], table_.input(call, i));
             }
         }
+        observer_->enter(call);
         infer_function(g);
         for (std::size_t i = 0; i < function.outputs.size(); ++i) {
             if (function.outputs[i] != no_id) {
@@ -205,6 +248,7 @@ private:
         });
         calls_[g].open = false;
         --open_calls_;
+        observer_->leave(call);
     }
 
     /// Calls `f(value)` for all that is defined in a function and its bodies.
@@ -247,74 +291,39 @@ private:
         }
     }
 
+    /// What bodies give back is inferred before their owner, as their nodes are among its sources.
     void infer(id node) {
-        if (contents_.bodies_of(node).empty()) {
-            memo_.infer(node, [&] { infer_anew(node); });
-        } else {
-            infer_anew(node);
-        }
-    }
-
-    void infer_anew(id node) {
-        const auto op = model_.op_type(node);
-        if (model_.domain(node) == "com.microsoft") {
-            fused_.infer(node, op);
-        } else if (model_.domain(node) == "com.microsoft.nchwc") {
-            blocked_.infer(node, op);
-        }
-        if (!model_.domain(node).empty()) {
-            return;
-        }
-        if (detail::is_one_of(op, " If Loop Scan ")) {
-            infer_bodies(node, op);
-        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
-                   !parts_.infer(node, op)) {
-            moved_.infer(node, op);
-        }
-    }
-
-    /// The results of bodies are inferred before their owner, as body nodes come first.
-    void infer_bodies(id node, std::string_view op) {
+        const auto op = model_.operator_id(node);
         const auto bodies = contents_.bodies_of(node);
-        if (bodies.empty()) {
-            return;
-        }
-        for (std::size_t i = 0; i < model_.output_count(node); ++i) {
-            std::optional<tensor_facts> common;
-            for (auto g : bodies) {
-                const auto& outputs = model_.graph(g).outputs;
-                const auto slot = op == "Loop" ? i + 1 : i;
-                if (slot >= outputs.size() || outputs[slot] == no_id) {
-                    return;
-                }
-                const auto& facts = table_[outputs[slot]];
-                if (!common) {
-                    common = detail::made(facts.data_type, facts.dims);
-                } else {
-                    detail::keep_common(*common, facts);
-                }
-            }
-            if (!common || !common->ranked()) {
-                continue;
-            }
-            if (op == "If") {
-                table_.set(node, i, std::move(*common));
-                continue;
-            }
-            const auto states = states_of(node, op, bodies.front());
-            extents dims(common->rank() + (i < states ? 0 : 1), detail::any_extent);
-            table_.set(node, i, detail::made(common->data_type, std::move(dims)));
+        if (!bodies.empty()) {
+            infer_owner(node, bodies);
+        } else if (exact_ && exact_->looks_around(model_.op_type(node))) {
+            infer_exactly(node);
+        } else if (exact_) {
+            memo_.infer(node, [&] { infer_exactly(node); });
+        } else if (rules_[op] != nullptr) {
+            memo_.infer(node, [&] { rules_[op]->infer({table_, node}); });
         }
     }
 
-    /// Returns: how many results of a loop are its last state; the others stack up.
-    [[nodiscard]] std::size_t states_of(id node, std::string_view op, id body) const {
-        if (op == "Loop") {
-            return model_.inputs(node).size() < 2 ? 0 : model_.inputs(node).size() - 2;
+    void infer_exactly(id node) {
+        const auto* rule = rules_[model_.operator_id(node)];
+        if (!exact_->infer(node, model_.domain(node), model_.op_type(node)) && rule != nullptr) {
+            rule->infer({table_, node});
         }
-        const auto scanned = node_attributes(model_, node).whole("num_scan_inputs").value_or(0);
-        const auto formals = model_.graph(body).inputs.size();
-        return formals - std::min(formals, static_cast<std::size_t>(scanned));
+    }
+
+    void infer_owner(id node, std::span<const id> bodies) {
+        if (exact_) {
+            formals_.keep_states(node, bodies, table_);
+        }
+        if (model_.domain(node).empty()) {
+            for (const auto& rule : detail::body_rules) {
+                if (rule.op_type == model_.op_type(node)) {
+                    rule.infer({table_, node, bodies});
+                }
+            }
+        }
     }
 
     // Deeper than any modules nest; every level takes space on the stack.
@@ -325,29 +334,22 @@ private:
         bool open = false;
     };
 
-    // Operators whose results have a rank that no attribute changes.
-    static constexpr std::string_view keeps_rank =
-        " Transpose Softmax LogSoftmax Concat Gather LayerNormalization BatchNormalization Gemm "
-        "Conv "
-        "MaxPool AveragePool Dropout LeakyRelu Elu Selu Clip HardSigmoid LRN ";
-
     const wire_model& model_;
     value_types& types_;
     detail::fact_table table_;
     detail::fact_memo memo_{table_};
-    detail::elementwise_facts elementwise_{table_};
-    detail::computed_facts computed_{table_};
-    detail::fused_facts fused_{table_, computed_};
-    detail::blocked_facts blocked_{table_, computed_};
-    detail::moved_facts moved_{table_};
-    detail::part_facts parts_{table_};
     graph_contents contents_;
-    std::vector<bool> met_;  // by node: inferred, or about to be
-    std::vector<step> open_; // in `infer_with_sources`, whose memory it keeps
+    std::vector<const detail::type_rule*> rules_; // by operator; null where there is none
+    std::vector<bool> met_;                       // by node: inferred, or about to be
+    std::vector<step> open_;                      // in `infer_with_sources`, whose memory it keeps
     bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
     std::size_t open_calls_ = 0;
+    std::optional<detail::exact_facts> exact_; // where somebody observes
+    detail::body_formals formals_{model_};
+    shape_observer nobody_;
+    shape_observer* observer_ = &nobody_;
 };
 
 /// Adds the types of all values that can be known, see `shape_inference`.

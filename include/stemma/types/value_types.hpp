@@ -3,11 +3,11 @@
 #define STEMMA_TYPES_VALUE_TYPES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/type_proto.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -74,26 +74,7 @@ public:
     /// optional.
     /// Complexity: O(fields).
     [[nodiscard]] static bool is_complete(std::string_view type) {
-        // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
-        constexpr std::uint32_t tensor = 1;
-        constexpr std::uint32_t sparse = 8;
-        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
-        bool complete = false;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(tensor) || field.is_bytes(sparse)) {
-                bool typed = false;
-                bool ranked = false;
-                auto parts = fields.inner(field);
-                for (wire_field part; parts.next(part);) {
-                    typed = typed || (part.is(1, wire_type::varint) && part.value != 0);
-                    ranked = ranked || part.is_bytes(2);
-                }
-                complete = typed && ranked;
-            } else if (field.is_bytes(4) || field.is_bytes(5) || field.is_bytes(9)) {
-                complete = true;
-            }
-        }
-        return complete;
+        return detail::read_type(type).is_complete();
     }
 
 private:
@@ -116,18 +97,8 @@ private:
 
 /// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
 [[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
-    std::string shape;
-    for (auto dim : header.dims) {
-        std::string extent;
-        detail::append_number(1, dim, extent); // dim_value
-        detail::append_field(1, extent, shape);
-    }
-    std::string tensor;
-    detail::append_number(1, header.data_type, tensor); // elem_type
-    detail::append_field(2, shape, tensor);
-    std::string type;
-    detail::append_field(1, tensor, type);
-    return type;
+    return detail::write_tensor_type(header.data_type, header.dims,
+                                     [](std::int64_t) { return std::string_view(); });
 }
 
 } // namespace stemma

@@ -54,9 +54,9 @@ TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store
     stemma::weight_store store(s.model, s.file, "store.bin");
     CHECK(store.empty());
     for (int twice = 0; twice < 2; ++twice) {
-        CHECK(stemma::stored_tensor(s.model, 0, store));
-        CHECK_FALSE(stemma::stored_tensor(s.model, 1, store)); // too small to be worth it
-        CHECK(stemma::stored_tensor(s.model, 2, store));
+        CHECK(stemma::place_in_store(s.model, 0, store));
+        CHECK_FALSE(stemma::place_in_store(s.model, 1, store)); // too small to be worth it
+        CHECK(stemma::place_in_store(s.model, 2, store));
     }
     REQUIRE(store.find(0));
     REQUIRE(store.find(2));
@@ -71,31 +71,29 @@ TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store
     CHECK(written.bytes().size() == store.find(2)->offset + 5000);
 }
 
-TEST_CASE("stored_tensor: says where the data are now, and keeps the rest",
+TEST_CASE("append_stored: says where the data are now, and keeps the rest",
           "[onnx][weight_store]") {
     const scene s;
     stemma::weight_store store(s.model, s.file, "store.bin");
-    const auto rope = stemma::stored_tensor(s.model, 0, store);
-    REQUIRE(rope);
-    std::string text;
-    rope->for_each([&](stemma::id, std::uint64_t begin,
-                       std::uint64_t size) { text.append(s.file.bytes().substr(begin, size)); },
-                   [&](std::string_view more) { text.append(more); });
-    CHECK(text == test::message()
-                      .number(1, 500)
-                      .number(2, 1)
-                      .text(8, "large")
-                      .inner(13, test::entry("location", "store.bin"))
-                      .inner(13, test::entry("offset", "0"))
-                      .inner(13, test::entry("length", "2000"))
-                      .number(14, 1)
-                      .bytes());
+    stemma::message_tree graph;
+    REQUIRE(stemma::append_stored(s.model, 0, store, graph));
+    CHECK(graph.text(s.file.bytes()) ==
+          test::message()
+              .inner(5, test::message()
+                            .number(1, 500)
+                            .number(2, 1)
+                            .text(8, "large")
+                            .inner(13, test::entry("location", "store.bin"))
+                            .inner(13, test::entry("offset", "0"))
+                            .inner(13, test::entry("length", "2000"))
+                            .number(14, 1))
+              .bytes());
 }
 
 TEST_CASE("weight_store: data elsewhere stay there unless it takes them", "[onnx][weight_store]") {
     const scene s;
     stemma::weight_store store(s.model, s.file, "store.bin", false);
-    CHECK_FALSE(stemma::stored_tensor(s.model, 2, store));
+    CHECK_FALSE(stemma::place_in_store(s.model, 2, store));
     CHECK(store.empty());
 }
 

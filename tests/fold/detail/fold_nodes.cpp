@@ -4,8 +4,11 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
+#include <stemma/fold/detail/inline_functions.hpp>
+
 #include <map>
 #include <string>
+#include <vector>
 
 namespace test::fold_detail_fold_nodes {
 
@@ -20,6 +23,45 @@ std::map<std::string, std::string> said(const stemma::wire_model& model, id node
     model.for_each_metadata(
         node, [&](std::string_view key, std::string_view value) { found.emplace(key, value); });
     return found;
+}
+
+/// Layers that add a Constant each, and whose `fc` multiplies by one.
+test::fold_scene varied_layers() {
+    std::vector<test::message> nodes;
+    std::vector<stemma::attribution> where;
+    std::string flowing = "x";
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto number = std::to_string(i);
+        const auto constant = [&](const std::string& name) {
+            return test::node("Constant", {}, {name + number})
+                .inner(5, test::text_attribute("value_string", name + number));
+        };
+        const auto made = i == 2 ? "y" : "a" + number;
+        nodes.push_back(constant("s"));
+        nodes.push_back(test::node("Mul", {flowing, "s" + number}, {"m" + number}));
+        nodes.push_back(constant("t"));
+        nodes.push_back(test::node("Add", {"m" + number, "t" + number}, {made}));
+        flowing = made;
+        const auto layer = static_cast<stemma::id>(2 + 2 * i);
+        for (auto m : {layer + 1, layer + 1, layer, layer}) {
+            where.push_back({m, stemma::no_id, 1, stemma::provenance::scope, false});
+        }
+    }
+    test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(), test::layers(3),
+                           where};
+    scene.options.vary_constants = true;
+    return scene;
+}
+
+std::vector<std::string> attributes_of(const stemma::wire_model& model, stemma::id node) {
+    std::vector<std::string> texts;
+    auto fields = model.reader(model.message(node));
+    for (stemma::wire_field field; fields.next(field);) {
+        if (field.is_bytes(stemma::detail::onnx_fields::node::attribute)) {
+            texts.emplace_back(fields.text(field));
+        }
+    }
+    return texts;
 }
 
 } // namespace
@@ -69,6 +111,53 @@ TEST_CASE("fold_nodes: what is captured is an input of a call in a body, weights
         ++checked;
     }
     CHECK(checked == 2);
+}
+
+TEST_CASE("fold_nodes: calls give constants, bodies refer to them and hand them on") {
+    auto scene = varied_layers();
+    const auto folded = scene.fold();
+    const stemma::wire_model model(folded, "folded");
+    REQUIRE(model.functions().size() == 2);
+    std::size_t calls = 0;
+    for (stemma::id node = 0; node < model.node_count(); ++node) {
+        const auto texts = attributes_of(model, node);
+        if (model.graph_of(node) == 0) {
+            const auto number = std::to_string(calls++);
+            CHECK(texts == std::vector<std::string>{
+                               test::text_attribute("constant_0", "s" + number).bytes(),
+                               test::text_attribute("constant_1", "t" + number).bytes()});
+        } else if (model.op_type(node) == "Linear" || model.op_type(node) == "Constant") {
+            REQUIRE(texts.size() == 1);
+            CHECK(texts[0].find(model.op_type(node) == "Linear" ? "constant_0" : "constant_") !=
+                  texts[0].npos);
+            CHECK(stemma::detail::read_attribute_names(
+                      {texts[0].data(), 0, static_cast<std::uint32_t>(texts[0].size()), ""})
+                      .reference.starts_with("constant_"));
+        }
+    }
+    CHECK(calls == 3);
+    CHECK(test::unfold(folded) == scene.bytes);
+}
+
+TEST_CASE("fold_nodes: whoever opens calls finds the constants") {
+    auto scene = varied_layers();
+    const auto folded = scene.fold();
+    const stemma::wire_model model(folded, "folded");
+    stemma::function_inliner inliner(model);
+    const auto inlined = inliner.build().text(folded);
+    const stemma::wire_model opened(inlined, "opened");
+    std::vector<std::string> constants;
+    for (stemma::id node = 0; node < opened.node_count(); ++node) {
+        for (const auto& text : attributes_of(opened, node)) {
+            constants.push_back(text);
+        }
+    }
+    REQUIRE(constants.size() == 6);
+    for (std::size_t i = 0; i < 6; ++i) {
+        CHECK(constants[i] ==
+              test::text_attribute("value_string", (i % 2 == 0 ? "s" : "t") + std::to_string(i / 2))
+                  .bytes());
+    }
 }
 
 } // namespace test::fold_detail_fold_nodes

@@ -45,10 +45,14 @@ std::size_t open(const std::string& bytes, const stemma::fold_record& record,
     const stemma::wire_model model(bytes, "folded");
     const stemma::graph_contents contents(model);
     const stemma::folded_functions functions(model, record);
-    const stemma::opened_calls::body_opener none = [](id) -> const stemma::byte_rope& {
+    const stemma::opened_calls::body_opener none = [](id) -> const stemma::message_tree& {
         throw std::logic_error("nothing has bodies here");
     };
     return stemma::opened_calls(model, contents, functions, record, 0, budget, none).size();
+}
+
+test::message reference(const char* name, const char* to) {
+    return test::message().text(1, name).number(20, 3).text(21, to);
 }
 
 } // namespace
@@ -123,6 +127,36 @@ TEST_CASE("opened_calls: calls that do not fit their function are refused") {
                     stemma::error);
     CHECK_THROWS_AS(open(with(call({"x"}, {"y"}), body({"c"}, {"b"})), record_for(1, 1)),
                     stemma::error);
+}
+
+TEST_CASE("call_attributes: what refers to an attribute has the value of the call, at any depth") {
+    const auto given = test::text_attribute("constant_1", "x");
+    const auto bytes =
+        test::model(
+            test::graph({test::node("Outer", {"x"}, {"a"}).inner(5, given),
+                         test::node("Inner", {"a"}, {"b"}).inner(5, reference("c", "constant_1")),
+                         test::node("Constant", {}, {"y"})
+                             .inner(5, reference("value_string", "c"))
+                             .inner(5, reference("other", "nothing")),
+                         test::node("Inner", {"b"}, {"z"}).inner(5, reference("c", "nowhere"))},
+                        {"x"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(bytes, "model");
+    stemma::detail::call_attributes outer;
+    stemma::detail::call_attributes inner;
+    REQUIRE(outer.read(model, 0, nullptr));
+    REQUIRE(inner.read(model, 1, &outer));
+    CHECK(!stemma::detail::call_attributes().read(model, 3, &outer));
+
+    stemma::message_tree node;
+    std::size_t put = 0;
+    node.edit(model.reader(model.message(2)),
+              [&](stemma::edited_field& field) { put += inner.put(model, field, node) ? 1U : 0U; });
+    CHECK(put == 1); // the other one refers to nothing that is there
+    CHECK(node.text(bytes) == test::node("Constant", {}, {"y"})
+                                  .inner(5, test::text_attribute("value_string", "x"))
+                                  .inner(5, reference("other", "nothing"))
+                                  .bytes());
 }
 
 } // namespace test::fold_detail_opened_calls

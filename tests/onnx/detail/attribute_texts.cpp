@@ -4,8 +4,6 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
-#include <stemma/onnx/detail/splices.hpp>
-
 #include <string>
 
 namespace test::onnx_detail_attribute_texts {
@@ -16,10 +14,20 @@ stemma::wire_reader reader(const std::string& bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "attribute"};
 }
 
+/// Returns: the content of the attribute that is all that a node has.
+std::string content_of(const std::string& node) {
+    stemma::wire_field field;
+    auto fields = reader(node);
+    REQUIRE(fields.next(field));
+    CHECK(field.is_bytes(stemma::detail::onnx_fields::node::attribute));
+    CHECK(field.end == node.size());
+    return std::string(fields.text(field));
+}
+
 std::string renamed(const std::string& bytes, const char* name) {
-    stemma::string_splice splice(bytes);
-    stemma::renamed_attribute(reader(bytes), name).write(splice);
-    return splice.text;
+    stemma::message_tree node;
+    stemma::detail::append_renamed_attribute(node, reader(bytes), name);
+    return content_of(node.text(bytes));
 }
 
 } // namespace
@@ -32,7 +40,7 @@ TEST_CASE(
           test::message().number(3, 7).text(1, "value").text(99, "unknown").number(20, 2)}) {
         const auto bytes = attribute.bytes();
         const auto made = renamed(bytes, "constant_0");
-        CHECK(stemma::read_attribute_names(reader(made)).name == "constant_0");
+        CHECK(stemma::detail::read_attribute_names(reader(made)).name == "constant_0");
         CHECK(made.size() == bytes.size() + 5);
         CHECK(renamed(made, "value") == bytes);
     }
@@ -40,9 +48,11 @@ TEST_CASE(
 
 TEST_CASE("attribute_texts: a reference has the name, the type, and no value") {
     const auto bytes = test::message().number(3, 7).number(20, 2).text(1, "value").bytes();
-    const auto made = stemma::attribute_reference(reader(bytes), "value", "of_call");
+    stemma::message_tree node;
+    stemma::detail::append_attribute_reference(node, reader(bytes), "value", "of_call");
+    const auto made = content_of(node.text(bytes));
     CHECK(made == test::message().text(1, "value").number(20, 2).text(21, "of_call").bytes());
-    const auto names = stemma::read_attribute_names(reader(made));
+    const auto names = stemma::detail::read_attribute_names(reader(made));
     CHECK(names.name == "value");
     CHECK(names.reference == "of_call");
 }

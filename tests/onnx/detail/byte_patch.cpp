@@ -4,8 +4,8 @@
 #include "../../catch.hpp"
 #include "../../random_numbers.hpp"
 
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/message_tree.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -16,15 +16,15 @@ namespace test::onnx_detail_byte_patch {
 
 namespace {
 
-std::string text_of(const stemma::byte_rope& rope, std::string_view file) {
+std::string text_of(const stemma::message_tree& rope, std::string_view file) {
     stemma::string_splice splice(file);
     rope.write(splice);
     return splice.text;
 }
 
 /// Returns: a rope that makes `text`, now and then as ranges of a file, which is the text itself.
-stemma::byte_rope rope_of(std::string_view text, test::random_numbers& random) {
-    stemma::byte_rope rope;
+stemma::message_tree rope_of(std::string_view text, test::random_numbers& random) {
+    stemma::message_tree rope;
     for (std::size_t at = 0; at < text.size();) {
         const auto size = std::min<std::size_t>(1 + random(7), text.size() - at);
         random.one_in(2) ? rope.add_range(at, size) : rope.add_text(text.substr(at, size));
@@ -82,7 +82,7 @@ TEST_CASE("byte_patch: a text that is put in again and again is kept once") {
         patch.replace(0, text);
     }
     CHECK(patch.to_bytes().size() < 2 * text.size());
-    stemma::byte_rope zeros;
+    stemma::message_tree zeros;
     zeros.add_text(std::string(1000, '0'));
     CHECK(patch.apply(zeros).value().size() == 1000 + 100 * text.size());
 }

@@ -6,6 +6,7 @@
 
 #include <stemma/error.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace test::types_detail_described_type {
@@ -29,22 +30,37 @@ TEST_CASE("describe_type: tensors with numbers, names and unknown extents",
     shape.inner(1, test::message().number(1, 2));
     shape.inner(1, test::message().text(2, "batch"));
     shape.inner(1, test::message());
-    CHECK(text_of(test::message().inner(1, tensor_type(1, shape))) == "float32[2,batch,?]");
+    shape.inner(1, test::message().number(1, ~std::uint64_t{0}));
+    CHECK(text_of(test::message().inner(1, tensor_type(1, shape))) == "float32[2,batch,?,?]");
     CHECK(text_of(test::message().inner(1, tensor_type(7, test::message()))) == "int64[]");
     CHECK(text_of(test::message().inner(1, test::message().number(1, 9))) == "bool");
+    CHECK(text_of(test::message().inner(1, test::message().number(1, 99))) == "type 99");
     CHECK(text_of(test::message()).empty());
 }
 
 TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][described_type]") {
-    const auto tensor = test::message().inner(1, tensor_type(1, test::message()));
+    const auto shape = test::message().inner(1, test::message().number(1, 2));
+    const auto tensor = test::message().inner(1, tensor_type(1, shape));
     const auto sequence = test::message().inner(4, test::message().inner(1, tensor));
-    CHECK(text_of(sequence) == "sequence(float32)");
+    CHECK(text_of(sequence) == "sequence(float32[2])");
     CHECK(text_of(test::message().inner(9, test::message().inner(1, sequence))) ==
-          "optional(sequence(float32))");
+          "optional(sequence(float32[2]))");
     CHECK(text_of(test::message().inner(5, test::message().number(1, 8).inner(2, tensor))) ==
-          "map(string,float32)");
+          "map(string,float32[2])");
     CHECK(text_of(test::message().inner(8, tensor_type(1, test::message()))) ==
           "sparse(float32)[]");
+    CHECK(text_of(test::message().inner(4, test::message())) == "sequence(?)");
+    CHECK(text_of(test::message().inner(5, test::message())) == "map(?,?)");
+}
+
+TEST_CASE("shape_text: brackets where the rank is known") {
+    stemma::described_type type{"float32", {}, false};
+    CHECK(stemma::shape_text(type).empty());
+    type.has_shape = true;
+    CHECK(stemma::shape_text(type) == "[]");
+    type.shape = {std::int64_t{3}, std::string("n"), std::int64_t{-1}};
+    CHECK(stemma::shape_text(type) == "[3,n,?]");
+    CHECK(stemma::to_text(type) == "float32[3,n,?]");
 }
 
 TEST_CASE("describe_type: types within types without end are no danger", "[onnx][described_type]") {

@@ -7,13 +7,12 @@
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/part_records.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/graph_extras.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
-#include <stemma/onnx/detail/value_renaming.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
@@ -76,26 +75,25 @@ public:
     /// `store`, if there is one; else they stay in the model, or in the files where they are.
     /// Requires: no refusal in the plan, and every value at the boundary has a type.
     /// Complexity: O(bytes that are not weights).
-    [[nodiscard]] byte_rope build(const cut_plan& plan, std::string_view origin,
-                                  weight_store* store = nullptr, std::string_view key = cut_key) {
+    [[nodiscard]] message_tree build(const cut_plan& plan, std::string_view origin,
+                                     weight_store* store = nullptr,
+                                     std::string_view key = cut_key) {
         rename(plan);
-        const auto graph = build_graph(plan, store);
-        byte_rope result;
-        auto fields = model_.reader();
+        message_tree result;
         bool graph_written = false;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_model::graph)) {
-                if (!std::exchange(graph_written, true)) {
-                    result.add_field(at_model::graph, graph);
-                }
-            } else if (keeps(plan, fields, field)) {
-                result.add_range(field.begin, field.end - field.begin);
+        result.edit(model_.reader(), [&](edited_field& field) {
+            if (!field.is_bytes(at_model::graph)) {
+                erase_foreign(plan, field);
+            } else if (std::exchange(graph_written, true)) {
+                field.erase();
+            } else {
+                field.replace([&] { build_graph(plan, store, result); });
             }
-        }
+        });
         add_function_opsets(plan, result);
-        result.add_entry(at_model::metadata_props, key, origin);
+        result.append_entry(at_model::metadata_props, key, origin);
         if (records_) {
-            result.add_entry(at_model::metadata_props, model_key, record_of(plan));
+            result.append_entry(at_model::metadata_props, model_key, record_of(plan));
         }
         return result;
     }
@@ -137,23 +135,26 @@ private:
         return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
     }
 
-    /// Whether a field of the model goes along as it stands.
-    [[nodiscard]] bool keeps(const cut_plan& plan, const wire_reader& fields,
-                             const wire_field& field) const {
+    /// Leaves out what does not go along with a part.
+    void erase_foreign(const cut_plan& plan, edited_field& field) const {
+        bool goes_along = !field.is_bytes(at_model::training_info);
         if (field.is_bytes(at_model::functions)) {
             const auto f = tables_->function_at.find(field.content);
-            return f != tables_->function_at.end() &&
-                   std::binary_search(plan.functions.begin(), plan.functions.end(), f->second);
+            goes_along =
+                f != tables_->function_at.end() &&
+                std::binary_search(plan.functions.begin(), plan.functions.end(), f->second);
+        } else if (field.is_bytes(at_model::metadata_props)) {
+            const auto entry = wire_model::read_entry(field.around(), field);
+            goes_along = !entry.first.starts_with(key_prefix);
         }
-        if (field.is_bytes(at_model::metadata_props)) {
-            return !wire_model::read_entry(fields, field).first.starts_with(key_prefix);
+        if (!goes_along) {
+            field.erase();
         }
-        return !field.is_bytes(at_model::training_info);
     }
 
     /// In a function, operators have the versions that it imports. Of two imports of one domain the
     /// last one counts.
-    void add_function_opsets(const cut_plan& plan, byte_rope& out) const {
+    void add_function_opsets(const cut_plan& plan, message_tree& out) const {
         if (!is_in_function(plan)) {
             return;
         }
@@ -165,7 +166,7 @@ private:
             auto fields = model_.reader({container.begin, container.size, no_id});
             for (wire_field field; fields.next(field);) {
                 if (field.is_bytes(at_function::opset_import)) {
-                    out.add_field(at_model::opset_import, fields.text(field));
+                    out.append(at_model::opset_import, fields.text(field));
                 }
             }
         }
@@ -212,11 +213,9 @@ private:
         }
     }
 
-    [[nodiscard]] byte_rope build_graph(const cut_plan& plan, weight_store* store) {
-        byte_rope graph;
+    void build_graph(const cut_plan& plan, weight_store* store, message_tree& graph) {
         for (auto node : plan.nodes) {
-            add_message(at_graph::node, model_.message(node), graph,
-                        [&](wire_reader fields) { return renaming_.node(fields); });
+            add_message(at_graph::node, model_.message(node), graph);
         }
         const auto& extras = tables_->extras[plan.graph];
         for (const auto& [begin, end] : extras.fields) {
@@ -224,7 +223,7 @@ private:
         }
         if (is_in_function(plan) && extras.fields.empty()) {
             const auto& function = model_.graph(contents_.root(plan.graph)).function;
-            graph.add_field(at_graph::name, model_.text(model_.functions()[function].name));
+            graph.append(at_graph::name, model_.text(model_.functions()[function].name));
         }
         const auto notes = annotations_of(plan, extras);
         const auto initializers = with_annotated(plan.initializers, notes, extras);
@@ -244,27 +243,25 @@ private:
         }
         add_value_infos(plan, graph);
         for (const auto* note : notes) {
-            add_message(at_graph::quantization_annotation, note->message, graph,
-                        [&](wire_reader fields) { return renaming_.annotation(fields); });
+            add_message(at_graph::quantization_annotation, note->message, graph);
         }
-        return graph;
     }
 
-    /// Appends a message as it stands, or as `renamed(reader)` makes it where names change.
-    template <class Renamed>
-    void add_message(std::uint32_t field, message_ref message, byte_rope& out,
-                     Renamed renamed) const {
+    /// Appends a message to a graph, with other names where these change.
+    void add_message(std::uint32_t field, message_ref message, message_tree& graph) const {
         if (renaming_.empty()) {
-            out.add_message(bytes(), field, message.begin, message.size);
-        } else {
-            out.add_field(field, renamed(model_.reader(message)));
+            graph.append_message(bytes(), field, message.begin, message.size);
+            return;
         }
+        graph.append(field, [&] {
+            const auto kind = detail::names_of_field(detail::names_in::graph, field);
+            detail::append_renamed(graph, model_.reader(message), kind, renaming_);
+        });
     }
 
-    void add_boundary(id value, std::uint32_t field, byte_rope& graph) {
+    void add_boundary(id value, std::uint32_t field, message_tree& graph) {
         if (const auto declared = types_.declaration(value)) {
-            add_message(field, *declared, graph,
-                        [&](wire_reader fields) { return renaming_.value_info(fields); });
+            add_message(field, *declared, graph);
             return;
         }
         std::string info;
@@ -272,23 +269,24 @@ private:
         if (const auto type = types_.type_of(value)) {
             detail::append_field(at_info::type, *type, info);
         }
-        graph.add_field(field, info);
+        graph.append(field, info);
     }
 
-    void add_initializer_input(id value, byte_rope& graph) {
+    void add_initializer_input(id value, message_tree& graph) {
         std::string info;
         detail::append_field(at_info::name, model_.value_name(value), info);
         const auto header = read_tensor_header(model_, model_.tensors()[tables_->tensor_of[value]]);
         detail::append_field(at_info::type, tensor_type(header), info);
-        graph.add_field(at_graph::input, info);
+        graph.append(at_graph::input, info);
     }
 
-    void add_value_infos(const cut_plan& plan, byte_rope& graph) const {
+    void add_value_infos(const cut_plan& plan, message_tree& graph) const {
         const std::unordered_set<id> outputs(plan.outputs.begin(), plan.outputs.end());
         for_each_output(plan, [&](id value) {
             const auto declared = types_.declaration(value);
             if (declared && !outputs.contains(value)) {
-                graph.add_message(bytes(), at_graph::value_info, declared->begin, declared->size);
+                graph.append_message(bytes(), at_graph::value_info, declared->begin,
+                                     declared->size);
             }
         });
     }
@@ -336,22 +334,19 @@ private:
         return initializers;
     }
 
-    void add_initializer(id value, weight_store* store, byte_rope& graph) {
+    void add_initializer(id value, weight_store* store, message_tree& graph) {
         const auto number = tables_->tensor_of[value];
         const auto& tensor = model_.tensors()[number];
         if (tensor.sparse) {
             const auto& outer = model_.containers()[tensor.message.container];
-            graph.add_message(bytes(), at_graph::sparse_initializer, outer.begin, outer.size);
+            graph.append_message(bytes(), at_graph::sparse_initializer, outer.begin, outer.size);
             return;
         }
-        if (store != nullptr) {
-            if (const auto stored = stored_tensor(model_, number, *store)) {
-                graph.add_field(at_graph::initializer, *stored);
-                return;
-            }
+        if (store != nullptr && append_stored(model_, number, *store, graph)) {
+            return;
         }
-        graph.add_message(bytes(), at_graph::initializer, tensor.message.begin,
-                          tensor.message.size);
+        graph.append_message(bytes(), at_graph::initializer, tensor.message.begin,
+                             tensor.message.size);
     }
 
     const wire_model& model_;
@@ -361,7 +356,7 @@ private:
     std::shared_ptr<const tables> tables_;
     std::shared_ptr<const part_records> records_;
     std::optional<structure_digester> digester_;
-    value_renaming renaming_; // of values at the boundary
+    detail::new_names renaming_; // of values at the boundary
 };
 
 } // namespace stemma

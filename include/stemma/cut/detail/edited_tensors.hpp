@@ -5,9 +5,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -76,10 +75,11 @@ public:
         return header_of(tensors_.find(name)->second);
     }
 
-    /// Returns: an initializer over `split_files`, with its data inside unless these are in a file
-    /// beside the source. Requires: contains(name).
-    [[nodiscard]] byte_rope bytes(std::string_view name) const {
-        return tensor(tensors_.find(name)->second);
+    /// Appends an initializer over `split_files` to a graph, with its data inside unless these are
+    /// in a file beside the source. Requires: contains(name). Complexity: O(fields).
+    void append(std::string_view name, message_tree& graph) const {
+        graph.append(detail::onnx_fields::graph::initializer,
+                     [&] { append_fields(tensors_.find(name)->second, graph); });
     }
 
 private:
@@ -143,12 +143,14 @@ private:
     }
 
     [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
-        return text_of(tensor(a)) == text_of(tensor(b));
+        return text_of(a) == text_of(b);
     }
 
-    [[nodiscard]] std::string text_of(const byte_rope& rope) const {
+    [[nodiscard]] std::string text_of(const tensor_entry& at) const {
+        message_tree tensor;
+        append_fields(at, tensor);
         std::string text;
-        rope.for_each(
+        tensor.for_each(
             [&](id file, std::uint64_t begin, std::uint64_t size) {
                 text.append(split_files::at(folder_, file).bytes().substr(begin, size));
             },
@@ -156,20 +158,20 @@ private:
         return text;
     }
 
-    /// Returns: an initializer with its data inside, unless these are in a file beside the source.
-    [[nodiscard]] byte_rope tensor(const tensor_entry& at) const {
+    void append_fields(const tensor_entry& at, message_tree& out) const {
         const auto& m = *file_of(at).model;
         const auto& found = m.tensors()[at.tensor];
         const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
-        byte_rope result;
         const bool in_weights = is_in_weights(at);
-        auto fields = m.reader(found.message);
-        for (wire_field field; fields.next(field);) {
-            if (!in_weights || (field.number != at_tensor::external_data &&
-                                field.number != at_tensor::data_location)) {
-                result.add_range(field.begin, field.end - field.begin, file);
-            }
-        }
+        out.edit(
+            m.reader(found.message),
+            [&](edited_field& field) {
+                if (in_weights && (field.number == at_tensor::external_data ||
+                                   field.number == at_tensor::data_location)) {
+                    field.erase();
+                }
+            },
+            file);
         if (in_weights) {
             const auto header = read_tensor_header(m, found);
             const auto size = folder_.weights()->bytes().size();
@@ -177,13 +179,9 @@ private:
                 folder_.refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
                                             "' reach beyond the end of the file of weights");
             }
-            std::string start;
-            detail::append_tag(at_tensor::raw_data, start);
-            detail::append_varint(header.length, start);
-            result.add_text(start);
-            result.add_range(header.offset, header.length, split_files::weights);
+            out.append(at_tensor::raw_data,
+                       [&] { out.add_range(header.offset, header.length, split_files::weights); });
         }
-        return result;
     }
 
     const split_folder& folder_;

@@ -9,10 +9,9 @@
 #include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/value_types.hpp>
@@ -38,20 +37,21 @@ public:
     /// Returns: a rope over `split_files`.
     /// Throws: `error` of `refused` when the parts no longer fit together, saying where.
     /// Complexity: O(n log n) in what the parts hold, weights aside.
-    [[nodiscard]] byte_rope build() {
-        byte_rope result;
+    [[nodiscard]] message_tree build() {
+        message_tree result;
         const auto bytes = folder_.skeleton().file->bytes();
-        wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
-                           folder_.skeleton().file->path());
+        const wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                                 folder_.skeleton().file->path());
         bool first = true;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph,
-                                 graph(fields.inner(field), std::exchange(first, false)));
-            } else {
-                result.add_range(field.begin, field.end - field.begin, split_files::skeleton);
-            }
-        }
+        result.edit(
+            fields,
+            [&](edited_field& field) {
+                if (field.is_bytes(at_model::graph)) {
+                    field.replace(
+                        [&] { add_graph(field.inner(), std::exchange(first, false), result); });
+                }
+            },
+            split_files::skeleton);
         add_opsets(result);
         add_functions(result);
         return result;
@@ -60,51 +60,54 @@ public:
 private:
     using at_model = detail::onnx_fields::model;
     using at_graph = detail::onnx_fields::graph;
+    using at_info = detail::onnx_fields::value_info;
     using at_tensor = detail::onnx_fields::tensor;
 
     [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
 
-    /// Returns: a chunk of the main graph; the first one takes all that is new.
-    [[nodiscard]] byte_rope graph(wire_reader fields, bool first) {
-        byte_rope result;
+    /// Adds a chunk of the main graph; the first one takes all that is new.
+    void add_graph(wire_reader fields, bool first, message_tree& out) {
         std::unordered_set<std::string_view> made; // by changed parts
         for (const auto& at : nodes_.in_order()) {
             if (first) {
-                const auto message = model(at.part).message(at.node);
-                std::string start;
-                detail::append_tag(at_graph::node, start);
-                detail::append_varint(message.size, start);
-                result.add_text(start);
-                result.add_range(message.begin, message.size, split_files::part(at.part));
+                add_message(at_graph::node, model(at.part).message(at.node), at.part, out);
             }
             if (folder_.parts()[at.part].edited) {
                 nodes_.for_each_output(at, [&](std::string_view name) { made.insert(name); });
             }
         }
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::initializer)) {
-                const auto name = name_in(fields.inner(field), at_tensor::name);
-                if (tensors_.contains(name)) {
-                    result.add_field(at_graph::initializer, tensors_.bytes(name));
+        out.edit(
+            fields,
+            [&](edited_field& field) {
+                if (field.is_bytes(at_graph::initializer)) {
+                    const auto name = name_in(field.inner(), at_tensor::name);
+                    field.erase();
+                    if (tensors_.contains(name)) {
+                        tensors_.append(name, out);
+                    }
+                } else if (field.is_bytes(at_graph::value_info)) {
+                    const auto name = name_in(field.inner(), at_info::name);
+                    if (made.contains(name) || !still_there(name)) {
+                        field.erase();
+                    }
                 }
-            } else if (field.is_bytes(at_graph::value_info) &&
-                       (made.contains(name_in(fields.inner(field), 1)) ||
-                        !still_there(name_in(fields.inner(field), 1)))) {
-                continue;
-            } else {
-                result.add_range(field.begin, field.end - field.begin, split_files::skeleton);
-            }
-        }
+            },
+            split_files::skeleton);
         if (first) {
             for (const auto& name : tensors_.added()) {
-                result.add_field(at_graph::initializer, tensors_.bytes(name));
+                tensors_.append(name, out);
                 if (folder_.skeleton().model->ir_version() < 4) {
-                    add_input(name, result);
+                    add_input(name, out);
                 }
             }
-            add_types(made, result);
+            add_types(made, out);
         }
-        return result;
+    }
+
+    /// Adds a message of the file of a part.
+    static void add_message(std::uint32_t field, message_ref message, id part, message_tree& out) {
+        out.append(field,
+                   [&] { out.add_range(message.begin, message.size, split_files::part(part)); });
     }
 
     [[nodiscard]] static std::string_view name_in(wire_reader fields, std::uint32_t number) {
@@ -127,16 +130,15 @@ private:
         return all_made_.contains(name);
     }
 
-    void add_input(const std::string& name, byte_rope& out) const {
-        std::string info;
-        detail::append_field(detail::onnx_fields::value_info::name, name, info);
-        detail::append_field(detail::onnx_fields::value_info::type,
-                             tensor_type(tensors_.header(name)), info);
-        out.add_field(at_graph::input, info);
+    void add_input(const std::string& name, message_tree& out) const {
+        out.append(at_graph::input, [&] {
+            out.append(at_info::name, name);
+            out.append(at_info::type, tensor_type(tensors_.header(name)));
+        });
     }
 
     /// Adds what changed parts say of the types of what they make.
-    void add_types(const std::unordered_set<std::string_view>& made, byte_rope& out) const {
+    void add_types(const std::unordered_set<std::string_view>& made, message_tree& out) const {
         std::unordered_set<std::string_view> declared; // as outputs of the model
         for (const auto& info : folder_.skeleton().model->value_infos()) {
             if (info.graph == 0 && info.field == at_graph::output) {
@@ -151,17 +153,13 @@ private:
                 const auto name = model(p).text(info.name);
                 if (info.graph == 0 && info.field != at_graph::input && made.contains(name) &&
                     declared.insert(name).second) {
-                    std::string start;
-                    detail::append_tag(at_graph::value_info, start);
-                    detail::append_varint(info.message.size, start);
-                    out.add_text(start);
-                    out.add_range(info.message.begin, info.message.size, split_files::part(p));
+                    add_message(at_graph::value_info, info.message, p, out);
                 }
             }
         }
     }
 
-    void add_opsets(byte_rope& out) const {
+    void add_opsets(message_tree& out) const {
         std::map<std::string_view, std::int64_t> versions;
         for (const auto& opset : folder_.skeleton().model->opset_imports()) {
             versions[opset.domain] = opset.version;
@@ -175,13 +173,13 @@ private:
                                           std::to_string(known.first->second));
                 }
                 if (known.second) {
-                    out.add_field(at_model::opset_import, opset_import_text(opset));
+                    out.append(at_model::opset_import, opset_import_text(opset));
                 }
             }
         }
     }
 
-    void add_functions(byte_rope& out) const {
+    void add_functions(message_tree& out) const {
         std::map<std::string, std::string_view> known;
         const auto visit = [&](id p, const wire_model& m, bool adds) {
             auto fields = m.reader();

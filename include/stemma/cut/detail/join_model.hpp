@@ -7,9 +7,8 @@
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/io/detail/xxh64.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
@@ -44,22 +43,23 @@ struct split_files {
 /// Returns: a rope over `split_files`.
 /// Throws: `error` of `malformed` for a recipe that does not fit the files.
 /// Complexity: O(pieces + nodes).
-[[nodiscard]] inline byte_rope follow_recipe(const split_folder& folder) {
+[[nodiscard]] inline message_tree follow_recipe(const split_folder& folder) {
     using kind = split_manifest::piece::kind;
-    byte_rope source;
+    message_tree source;
     const auto add_node = [&](std::uint64_t node, bool whole) {
         if (node >= folder.node_count()) {
             folder.fail("recipe", "there is no node " + std::to_string(node));
         }
-        const auto p = folder.home(static_cast<id>(node));
         const auto message = folder.message(static_cast<id>(node));
+        const auto add_content = [&] {
+            source.add_range(message.begin, message.size,
+                             split_files::part(folder.home(static_cast<id>(node))));
+        };
         if (whole) {
-            std::string header;
-            detail::append_tag(detail::onnx_fields::graph::node, header);
-            detail::append_varint(message.size, header);
-            source.add_text(header);
+            source.append(detail::onnx_fields::graph::node, add_content);
+        } else {
+            add_content();
         }
-        source.add_range(message.begin, message.size, split_files::part(p));
     };
     const auto add_range = [&](id file, std::uint64_t first, std::uint64_t count) {
         const auto size = split_files::at(folder, file).bytes().size();
@@ -119,7 +119,8 @@ struct split_files {
 
 /// Returns: the XXH64 of what a rope over the files of a split model stands for.
 /// Complexity: O(bytes).
-[[nodiscard]] inline std::uint64_t hash_joined(const byte_rope& rope, const split_folder& folder) {
+[[nodiscard]] inline std::uint64_t hash_joined(const message_tree& rope,
+                                               const split_folder& folder) {
     xxh64_digest digest;
     rope.for_each(
         [&](id file, std::uint64_t begin, std::uint64_t size) {
@@ -130,7 +131,8 @@ struct split_files {
 }
 
 /// Writes a rope over the files of a split model. Complexity: O(bytes).
-inline void write_joined(const byte_rope& rope, const split_folder& folder, output_file& output) {
+inline void write_joined(const message_tree& rope, const split_folder& folder,
+                         output_file& output) {
     rope.for_each(
         [&](id file, std::uint64_t begin, std::uint64_t size) {
             output.copy(split_files::at(folder, file), begin, size);

@@ -7,11 +7,11 @@
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_plan.hpp>
 #include <stemma/model/cost.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -20,7 +20,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -132,19 +131,16 @@ public:
         for (id i = 0; i < tensors.size(); ++i) {
             tensor_at_.emplace(tensors[i].message.begin, i);
         }
-        writer out{*this};
-        auto fields = model.reader();
-        for (wire_field field; fields.next(field);) {
+        skeleton_.edit(model.reader(), [&](edited_field& field) {
             if (field.is_bytes(at_model::graph)) {
-                message(field, out, [&](auto& to) { graph(fields.inner(field), to); });
-            } else {
-                out.keep(field.begin, field.end);
+                field.edit([&](edited_field& inside) { take_out(inside); });
             }
-        }
+        });
+        find_recipe();
     }
 
     /// The bytes of the skeleton.
-    [[nodiscard]] const byte_rope& bytes() const noexcept { return skeleton_; }
+    [[nodiscard]] const message_tree& bytes() const noexcept { return skeleton_; }
     /// How the model follows.
     [[nodiscard]] std::vector<split_manifest::piece> take_recipe() noexcept {
         return std::move(recipe_);
@@ -156,23 +152,11 @@ private:
     using at_tensor = detail::onnx_fields::tensor;
     using piece = split_manifest::piece;
 
-    /// Counts how many bytes are kept.
-    struct counter {
-        std::uint64_t size = 0;
-        void keep(std::uint32_t begin, std::uint32_t end) { size += end - begin; }
-        void put(std::string_view text) { size += text.size(); }
-        void drop(const piece&) {}
-    };
-
-    struct writer {
-        split_skeleton& to;
-
-        void keep(std::uint32_t begin, std::uint32_t end) const {
-            to.add({piece::kind::skeleton, to.skeleton_.size(), end - begin, {}});
-            to.skeleton_.add_range(begin, end - begin);
-        }
-        void put(std::string_view text) const { to.skeleton_.add_text(text); }
-        void drop(piece p) const { to.add(std::move(p)); }
+    /// What is left out of the model.
+    struct omission {
+        std::uint32_t begin = 0;
+        std::uint32_t end = 0;
+        piece by; // where it stands instead
     };
 
     /// Appends to the recipe; what continues the last piece becomes one with it.
@@ -194,52 +178,21 @@ private:
         recipe_.push_back(std::move(next));
     }
 
-    /// Keeps a message with another length, as `content(to)` makes it shorter.
-    template <class To, class Content>
-    void message(const wire_field& field, To& to, Content content) {
-        counter kept;
-        content(kept);
-        std::string header;
-        detail::append_tag(field.number, header);
-        detail::append_varint(kept.size, header);
-        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
-        if (old == header) {
-            to.keep(field.begin, field.content);
-        } else {
-            to.put(header);
-            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
-        }
-        content(to);
-    }
-
-    template <class To>
-    void graph(wire_reader fields, To& to) {
-        auto next = next_node_;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::node)) {
-                node(field, next++, to);
-            } else if (field.is_bytes(at_graph::initializer)) {
-                message(field, to, [&](auto& inside) { tensor(field, fields, inside); });
-            } else {
-                to.keep(field.begin, field.end);
-            }
-        }
-        if constexpr (std::is_same_v<To, writer>) {
-            next_node_ = next;
-        }
-    }
-
-    template <class To>
-    void node(const wire_field& field, id number, To& to) {
-        std::string header;
-        detail::append_tag(at_graph::node, header);
-        detail::append_varint(field.size(), header);
-        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
-        if (old == header) {
-            to.drop({piece::kind::nodes, number, 1, {}});
-        } else {
-            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
-            to.drop({piece::kind::node, number, 1, {}});
+    /// Takes nodes and data out of a graph.
+    void take_out(edited_field& field) {
+        if (field.is_bytes(at_graph::node)) {
+            const auto number = next_node_++;
+            const auto header = field.whole().substr(0, field.content - field.begin);
+            std::string usual;
+            detail::append_tag(at_graph::node, usual);
+            detail::append_varint(field.size(), usual);
+            header == usual
+                ? omitted_.push_back({field.begin, field.end, {piece::kind::nodes, number, 1, {}}})
+                : omitted_.push_back(
+                      {field.content, field.end, {piece::kind::node, number, 1, {}}});
+            field.erase();
+        } else if (field.is_bytes(at_graph::initializer)) {
+            take_out_data(field);
         }
     }
 
@@ -249,35 +202,70 @@ private:
                field.number == at_tensor::raw_data || field.number == 10 || field.number == 11;
     }
 
-    template <class To>
-    void tensor(const wire_field& outer, const wire_reader& around, To& to) {
-        const auto number = tensor_at_.find(outer.content);
+    void take_out_data(edited_field& initializer) {
+        const auto number = tensor_at_.find(initializer.content);
         const auto value =
             number == tensor_at_.end() ? no_id : model_.tensors()[number->second].value;
-        const auto stored =
-            value == no_id ? std::nullopt : weights_.find(static_cast<std::size_t>(number->second));
-        auto fields = around.inner(outer);
-        for (wire_field field; fields.next(field);) {
-            const bool held = value != no_id && held_[value] && is_data(field) && field.size() > 0;
-            if (held && !stored) {
-                to.drop({piece::kind::initializer, field.begin - outer.content,
-                         field.end - field.begin, std::string(model_.value_name(value))});
-            } else if (held && stored->from == field.content) {
-                to.drop(
-                    {piece::kind::bytes, 0, 0,
-                     std::string(model_.bytes().substr(field.begin, field.content - field.begin))});
-                to.drop({piece::kind::weights, stored->offset, stored->length, {}});
-            } else {
-                to.keep(field.begin, field.end);
-            }
+        if (value == no_id || !held_[value]) {
+            return;
         }
+        const auto stored = weights_.find(static_cast<std::size_t>(number->second));
+        initializer.edit([&](edited_field& field) {
+            if (!is_data(field) || field.size() == 0) {
+                return;
+            }
+            if (!stored) {
+                omitted_.push_back(
+                    {field.begin,
+                     field.end,
+                     {piece::kind::initializer, field.begin - initializer.content,
+                      field.end - field.begin, std::string(model_.value_name(value))}});
+                field.erase();
+            } else if (stored->from == field.content) {
+                omitted_.push_back({field.content,
+                                    field.end,
+                                    {piece::kind::weights, stored->offset, stored->length, {}}});
+                field.erase();
+            }
+        });
+    }
+
+    /// Follows from what is in the skeleton what the model has besides.
+    void find_recipe() {
+        std::uint64_t at = 0;      // in the model
+        std::uint64_t written = 0; // of the skeleton
+        auto omitted = omitted_.begin();
+        const auto add_bytes = [&](std::uint64_t to) {
+            if (to > at) {
+                add({piece::kind::bytes, 0, 0, std::string(model_.bytes().substr(at, to - at))});
+            }
+            at = to;
+        };
+        const auto add_omitted = [&](std::uint64_t to) {
+            for (; omitted != omitted_.end() && omitted->begin < to; ++omitted) {
+                add_bytes(omitted->begin);
+                add(std::move(omitted->by));
+                at = omitted->end;
+            }
+            add_bytes(to);
+        };
+        skeleton_.for_each(
+            [&](id, std::uint64_t begin, std::uint64_t size) {
+                add_omitted(begin);
+                add({piece::kind::skeleton, written, size, {}});
+                written += size;
+                at = begin + size;
+            },
+            [&](std::string_view text) { written += text.size(); });
+        add_omitted(model_.bytes().size());
     }
 
     const wire_model& model_;
     const weight_store& weights_;
     std::unordered_map<std::uint32_t, id> tensor_at_; // by position of the content
     std::vector<bool> held_;                          // by value: some part has the initializer
-    byte_rope skeleton_;
+    message_tree skeleton_{0};                        // all that stays are ranges
+    std::vector<omission> omitted_;
     std::vector<piece> recipe_;
     id next_node_ = 0;
 };

@@ -6,10 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -185,33 +184,29 @@ inline std::optional<weight_store::place> place_in_store(const wire_model& model
                                 : std::nullopt;
 }
 
-/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
-/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
-[[nodiscard]] inline std::optional<byte_rope>
-stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+/// Appends tensor number `tensor` of `model` to a graph, with its data in the store. Returns:
+/// whether it did; not when it has no raw data, or fewer bytes of them than `least`.
+/// Complexity: O(fields).
+inline bool append_stored(const wire_model& model, id tensor, weight_store& store,
+                          message_tree& graph, std::uint32_t least = 1024) {
     using at = detail::onnx_fields::tensor;
     const auto place = place_in_store(model, tensor, store, least);
     if (!place) {
-        return std::nullopt;
+        return false;
     }
-    byte_rope kept;
-    auto fields = model.reader(model.tensors()[tensor].message);
-    for (wire_field field; fields.next(field);) {
-        if (!field.is_bytes(at::raw_data) && field.number != at::external_data &&
-            field.number != at::data_location) {
-            kept.add_range(field.begin, field.end - field.begin);
-        }
-    }
-    std::string entries;
-    const auto add = [&](std::string_view key, std::string_view value) {
-        detail::append_entry(at::external_data, key, value, entries);
-    };
-    add("location", store.location());
-    add("offset", std::to_string(place->offset));
-    add("length", std::to_string(place->length));
-    detail::append_number(at::data_location, 1, entries); // EXTERNAL
-    kept.add_text(entries);
-    return kept;
+    graph.append(detail::onnx_fields::graph::initializer, [&] {
+        graph.edit(model.reader(model.tensors()[tensor].message), [](edited_field& field) {
+            if (field.is_bytes(at::raw_data) || field.number == at::external_data ||
+                field.number == at::data_location) {
+                field.erase();
+            }
+        });
+        graph.append_entry(at::external_data, "location", store.location());
+        graph.append_entry(at::external_data, "offset", std::to_string(place->offset));
+        graph.append_entry(at::external_data, "length", std::to_string(place->length));
+        graph.append_number(at::data_location, 1); // EXTERNAL
+    });
+    return true;
 }
 
 } // namespace stemma

@@ -13,8 +13,8 @@
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/message_tree.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -149,7 +149,7 @@ private:
 
     struct part {
         cut_target target;
-        byte_rope bytes;
+        message_tree bytes;
         std::unique_ptr<output_file> file; // complete
     };
 

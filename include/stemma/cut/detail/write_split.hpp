@@ -16,8 +16,8 @@
 #include <stemma/io/detail/xxh64.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
 #include <stemma/types/value_types.hpp>
@@ -154,7 +154,7 @@ private:
     }
 
     /// Returns: the hash of what was written.
-    [[nodiscard]] std::string write_rope(const byte_rope& rope, const std::string& path,
+    [[nodiscard]] std::string write_rope(const message_tree& rope, const std::string& path,
                                          bool sync) const {
         output_file output(path);
         file_splice splice(source_, output);

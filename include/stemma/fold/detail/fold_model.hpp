@@ -3,25 +3,23 @@
 #define STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/fold/detail/fold_attributes.hpp>
+#include <stemma/fold/detail/edit_bodies.hpp>
 #include <stemma/fold/detail/fold_changes.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_infos.hpp>
 #include <stemma/fold/detail/fold_names.hpp>
 #include <stemma/fold/detail/fold_nodes.hpp>
 #include <stemma/fold/detail/fold_record.hpp>
-#include <stemma/fold/detail/node_bodies.hpp>
 #include <stemma/fold/fold_plan.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
@@ -77,44 +75,41 @@ public:
     /// Makes the bytes of the folded model, once.
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
-    [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
+    [[nodiscard]] message_tree build(const fold_notes& notes = {}) {
         for (std::size_t i = 0; i < graphs_.size(); ++i) {
             graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
         }
-        byte_rope result;
-        auto fields = model_.reader();
         bool has_version = false;
-        for (wire_field field; fields.next(field);) {
+        out_.edit(model_.reader(), [&](edited_field& field) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
+                field.replace([&] { add_graph(0, field.inner()); });
             } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
-                result.add_text(version_field());
+                out_.append_number(at_model::ir_version, first_version_with_functions);
+                field.erase();
                 has_version = true;
-            } else {
-                result.add_range(field.begin, field.end - field.begin);
             }
-        }
+        });
         if (needs_lift()) {
             record_.lifted = true;
             if (has_version) {
                 record_.ir_version = model_.ir_version();
             } else {
-                result.add_text(version_field());
+                out_.append_number(at_model::ir_version, first_version_with_functions);
             }
         }
-        add_domains(result);
+        add_domains();
         for (id f = 0; f < plan_.functions.size(); ++f) {
-            result.add_field(at_model::functions, function(f));
+            out_.append(at_model::functions, [&] { add_function(f); });
         }
         take_graphs();
-        result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
+        out_.append_entry(at_model::metadata_props, fold_key, to_json(record_));
         if (!notes.modules.empty()) {
-            result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
+            out_.append_entry(at_model::metadata_props, fold_modules_key, notes.modules);
         }
         if (!notes.source_tags.empty()) {
-            result.add_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
+            out_.append_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
         }
-        return result;
+        return std::move(out_);
     }
 
 private:
@@ -130,16 +125,10 @@ private:
         return model_.ir_version() < first_version_with_functions;
     }
 
-    [[nodiscard]] static std::string version_field() {
-        std::string field;
-        detail::append_number(at_model::ir_version, first_version_with_functions, field);
-        return field;
-    }
-
-    void add_domains(byte_rope& out) {
+    void add_domains() {
         for (const auto& function : plan_.functions) {
             if (versions_.emplace(function.domain, 1).second) {
-                out.add_field(at_model::opset_import, opset_import_text({function.domain, 1}));
+                out_.append(at_model::opset_import, opset_import_text({function.domain, 1}));
                 record_.domains.push_back(function.domain);
             }
             record_.functions.emplace_back(function.domain, function.numbered());
@@ -164,36 +153,36 @@ private:
         }
     }
 
-    /// A part of a graph without its nodes; what is left of them stands where the first one was.
-    [[nodiscard]] byte_rope graph_part(id root, wire_reader fields) {
-        byte_rope out;
+    /// Adds a part of a graph without its nodes; what is left of them stands where the first one
+    /// was.
+    void add_graph(id root, wire_reader fields) {
         auto& graph = graphs_[number_.at(root)];
         const auto part = graph.part++;
         std::uint32_t others = 0;
         bool in_run = false;
         std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
-        for (wire_field field; fields.next(field);) {
+        out_.edit(fields, [&](edited_field& field) {
             if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
-                take_out({part, placed, std::string(fields.whole(field))}, graph.record.infos);
-                continue;
+                take_out({part, placed, std::string(field.whole())}, graph.record.infos);
+                field.erase();
+                return;
             }
             ++placed;
             if (!field.is_bytes(at_graph::node)) {
-                out.add_range(field.begin, field.end - field.begin);
                 ++others;
                 in_run = false;
-                continue;
+                return;
             }
             auto& layout = graph.record.layout;
             if (layout.empty()) {
-                add_items(root, out);
+                add_items(root);
             }
             if (!std::exchange(in_run, true)) {
                 layout.push_back({part, others, 0});
             }
             ++layout.back().nodes;
-        }
-        return out;
+            field.erase();
+        });
     }
 
     static void take_out(folded_graph_record::info_run info,
@@ -205,13 +194,15 @@ private:
         }
     }
 
-    /// A part of a body in which something changes, in it or below.
-    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
-        return plan_.root[g] != no_id
-                   ? graph_part(plan_.root[g], fields)
-                   : with_nodes(
-                         model_, contents_, g, fields, [&](id node) { return changes(node); },
-                         [&](id node) { return changed(node); });
+    /// Adds a part of a body in which something changes, in it or below.
+    void add_body(id g, const wire_reader& fields) {
+        if (plan_.root[g] != no_id) {
+            add_graph(plan_.root[g], fields);
+            return;
+        }
+        detail::edit_nodes(
+            out_, model_, contents_, g, fields, [&](id node) { return changes(node); },
+            [&](id node) { add_changed(node); });
     }
 
     /// Whether a node of a graph does not stay as it is.
@@ -219,47 +210,43 @@ private:
         return plan_.changes_inside(node) || plan_.noted.contains(node);
     }
 
-    [[nodiscard]] byte_rope changed(id node) {
-        auto message = with_bodies(
-            model_, contents_, node,
-            [&](id g, const wire_reader& fields) { return body_part(g, fields); },
-            [](const wire_reader&, const wire_field&) { return true; });
+    void add_changed(id node) {
+        detail::edit_bodies(
+            out_, model_, contents_, node,
+            [&](id g, const wire_reader& fields) { add_body(g, fields); },
+            [](const edited_field&) {});
         if (const auto noted = plan_.noted.find(node); noted != plan_.noted.end()) {
-            nodes_.add_module(noted->second, node, message);
+            nodes_.add_module(noted->second, node, out_);
         }
-        return message;
     }
 
-    [[nodiscard]] byte_rope function(id f) {
+    void add_function(id f) {
         const auto& planned = plan_.functions[f];
-        byte_rope out;
-        out.add_field(at_function::name, planned.numbered());
+        out_.append(at_function::name, planned.numbered());
         for (auto value : plan_.inputs[planned.region]) {
-            out.add_field(at_function::input, names_.in_body(f, value));
+            out_.append(at_function::input, names_.in_body(f, value));
         }
         for (auto value : plan_.outputs[planned.region]) {
-            out.add_field(at_function::output, names_.in_body(f, value));
+            out_.append(at_function::output, names_.in_body(f, value));
         }
         for (id slot = 0; slot < planned.attributes; ++slot) {
-            out.add_field(at_function::attribute, fold_attributes::name_of(slot));
+            out_.append(at_function::attribute, nodes_.attribute_name(slot));
         }
-        add_items(planned.region, out);
+        add_items(planned.region);
         std::set<std::string> domains;
         add_domains_in(planned.region, domains);
         for (const auto& domain : domains) {
             if (const auto known = versions_.find(domain); known != versions_.end()) {
-                out.add_field(at_function::opset_import,
-                              opset_import_text({domain, known->second}));
+                out_.append(at_function::opset_import, opset_import_text({domain, known->second}));
             }
         }
-        out.add_field(at_function::domain, planned.domain);
+        out_.append(at_function::domain, planned.domain);
         for (const auto& [value, type] : infos_.of_function(f)) {
-            std::string info;
-            detail::append_field(at_info::name, names_.in_body(f, value), info);
-            detail::append_field(at_info::type, type, info);
-            out.add_field(at_function::value_info, info);
+            out_.append(at_function::value_info, [&, v = value, t = type] {
+                out_.append(at_info::name, names_.in_body(f, v));
+                out_.append(at_info::type, t);
+            });
         }
-        return out;
     }
 
     void add_domains_in(id region, std::set<std::string>& domains) const {
@@ -281,27 +268,28 @@ private:
         }
     }
 
-    /// Writes the items of a region: those of a graph, or of the body of a function.
-    void add_items(id region, byte_rope& out) {
+    /// Adds the items of a region: those of a graph, or of the body of a function.
+    void add_items(id region) {
         const bool in_graph = plan_.is_graph(region);
         const auto number =
             in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
         std::size_t constants = 0; // opened so far
         for (const auto& item : plan_.regions[region].items) {
             if (item.is_region) {
-                out.add_field(number, nodes_.call(region, item.index, constants));
+                out_.append(number, [&] { nodes_.call(region, item.index, constants, out_); });
                 constants += plan_.functions[plan_.function[item.index]].slots.size();
             } else if (changes(item.index)) {
-                auto node = changed(item.index);
-                if (!in_graph) {
-                    nodes_.add_module(region, item.index, node);
-                }
-                out.add_field(number, node);
+                out_.append(number, [&] {
+                    add_changed(item.index);
+                    if (!in_graph) {
+                        nodes_.add_module(region, item.index, out_);
+                    }
+                });
             } else if (in_graph) {
                 const auto message = model_.message(item.index);
-                out.add_message(bytes(), number, message.begin, message.size);
+                out_.append_message(bytes(), number, message.begin, message.size);
             } else {
-                out.add_field(number, nodes_.in_body(region, item.index, constants));
+                out_.append(number, [&] { nodes_.in_body(region, item.index, constants, out_); });
                 constants += is_constant_node(model_, item.index) ? 1U : 0U;
             }
         }
@@ -317,6 +305,7 @@ private:
     std::unordered_map<id, std::size_t> number_; // by region: of these
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
+    message_tree out_;
 };
 
 } // namespace stemma

@@ -84,7 +84,8 @@ read_function_bodies(const wire_model& model) {
             } else if (field.is_bytes(at::node)) {
                 body.nodes.push_back(field);
             } else if (field.is_bytes(at::attribute_proto)) {
-                body.defaults.emplace(read_attribute_names(fields.inner(field)).name, field);
+                body.defaults.emplace(detail::read_attribute_names(fields.inner(field)).name,
+                                      field);
             } else if (field.is_bytes(at::opset_import)) {
                 body.imports.push_back(read_opset_import(fields.inner(field)));
             }

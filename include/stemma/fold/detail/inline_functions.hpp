@@ -12,11 +12,11 @@
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/schema_changes.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
@@ -71,26 +71,25 @@ public:
     ///   `unsupported` for ones that need other versions of operators than the model has, or nest
     ///   too deep; of `too_large` when the result would reach 2 GiB.
     /// Complexity: O(bytes of the result that are not weights).
-    [[nodiscard]] byte_rope build() {
-        byte_rope result;
-        auto fields = model_.reader();
-        std::vector<byte_rope> parts; // first, as they say which imports are still needed
-        for (auto look = fields; look.next(field_);) {
-            if (field_.is_bytes(at_model::graph)) {
-                parts.push_back(main_graph(look.inner(field_)));
-            }
-        }
-        std::size_t part = 0;
-        for (wire_field field; fields.next(field);) {
+    [[nodiscard]] message_tree build() {
+        std::vector<message_tree> parts; // first, as they say which imports are still needed
+        for (auto [fields, field] = std::pair(model_.reader(), wire_field()); fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, parts[part++]);
-            } else if (stays(fields, field)) {
-                result.add_range(field.begin, field.end - field.begin);
+                put_graph(fields.inner(field), parts.emplace_back());
             }
         }
+        message_tree result;
+        std::size_t part = 0;
+        result.edit(model_.reader(), [&](edited_field& field) {
+            if (field.is_bytes(at_model::graph)) {
+                field.replace([&] { result.append(parts[part++]); });
+            } else if (!stays(field)) {
+                field.erase();
+            }
+        });
         for (const auto& [domain, version] : added_) {
             if (used_domains_.contains(domain)) {
-                result.add_field(at_model::opset_import, opset_import_text({domain, version}));
+                result.append(at_model::opset_import, opset_import_text({domain, version}));
             }
         }
         return result;
@@ -104,8 +103,6 @@ private:
 
     static constexpr std::size_t max_depth = 500;
 
-    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
-
     [[noreturn]] void fail(error_code code, const operator_name& function,
                            std::string_view reason) const {
         STEMMA_THROW(
@@ -114,13 +111,13 @@ private:
                   reason));
     }
 
-    [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) const {
+    [[nodiscard]] bool stays(const edited_field& field) const {
         if (field.is_bytes(at_model::opset_import)) {
-            const auto domain = read_opset_import(fields.inner(field)).domain;
+            const auto domain = read_opset_import(field.inner()).domain;
             return domain.empty() || used_domains_.contains(domain) || !names_function(domain);
         }
         if (field.is_bytes(at_model::metadata_props)) {
-            return !is_fold_entry(wire_model::read_entry(fields, field).first);
+            return !is_fold_entry(wire_model::read_entry(field.around(), field).first);
         }
         return !field.is_bytes(at_model::functions);
     }
@@ -130,21 +127,18 @@ private:
         return from != functions_.end() && from->first.domain == domain;
     }
 
-    [[nodiscard]] byte_rope main_graph(wire_reader fields) {
-        byte_rope graph;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::node) && holds_call(fields.inner(field))) {
-                std::string nodes;
-                put_node(fields.inner(field), nullptr, at_graph::node, nodes);
-                graph.add_text(nodes);
-            } else {
-                if (names_ && field.is_bytes(at_graph::node)) {
-                    names_->note_unchanged(field.content, made_);
-                }
-                graph.add_range(field.begin, field.end - field.begin);
+    void put_graph(wire_reader fields, message_tree& out) {
+        out.edit(fields, [&](edited_field& field) {
+            if (!field.is_bytes(at_graph::node)) {
+                return;
             }
-        }
-        return graph;
+            if (holds_call(field.inner())) {
+                put_node(field.inner(), nullptr, at_graph::node, out);
+                field.erase();
+            } else if (names_) {
+                names_->note_unchanged(field.content, made_);
+            }
+        });
     }
 
     /// Whether a node is a call, or there is one in its bodies; notes the domains of the others.
@@ -174,7 +168,7 @@ private:
     }
 
     void put_node(wire_reader fields, const call_frame* around, std::uint32_t number,
-                  std::string& out) {
+                  message_tree& out) {
         const auto name = read_operator_name(fields);
         const auto called = functions_.find(name);
         if (called != functions_.end()) {
@@ -182,37 +176,41 @@ private:
             return;
         }
         used_domains_.insert(name.domain);
-        std::string content;
         const auto position = fields.position();
         const auto own = name_of(position, name.type, around);
-        if (!own.empty()) {
-            detail::append_field(at_node::name, own, content);
-        }
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_node::input) || field.is_bytes(at_node::output)) {
-                detail::append_field(field.number, actual(fields.text(field), around), content);
-            } else if (field.is_bytes(at_node::name) && around != nullptr) {
-                const auto text = fields.text(field);
-                if (own.empty()) {
-                    detail::append_field(field.number,
-                                         text.empty()
-                                             ? std::string()
-                                             : around->scope + between() + std::string(text),
-                                         content);
-                }
-            } else if (field.is_bytes(at_node::attribute)) {
-                put_attribute(fields.inner(field), around, field.number, content);
-            } else if (!(around != nullptr && field.is_bytes(at_node::metadata_props) &&
-                         is_fold_entry(wire_model::read_entry(fields, field).first))) {
-                content.append(fields.whole(field));
+        out.append(number, [&] {
+            if (!own.empty()) {
+                out.append(at_node::name, own);
             }
-        }
+            out.edit(fields, [&](edited_field& field) {
+                if (field.is_bytes(at_node::input) || field.is_bytes(at_node::output)) {
+                    field.set(actual(field.text(), around));
+                } else if (field.is_bytes(at_node::attribute)) {
+                    put_attribute(field, around, out);
+                } else if (around != nullptr) {
+                    put_note(field, own, *around);
+                }
+            });
+        });
         if (names_) {
             names_->note(position, place_of(around), made_);
         }
-        detail::append_field(number, content, out);
-        if (out.size() >= std::size_t{1} << 31U) {
+        if (out.size() >= std::uint64_t{1} << 31U) {
             fail(error_code::too_large, name, "the result would reach 2 GiB, where protobuf ends");
+        }
+    }
+
+    /// Changes what a node of a function says of itself; `own` is the name that it was given.
+    void put_note(edited_field& field, std::string_view own, const call_frame& around) const {
+        if (field.is_bytes(at_node::name)) {
+            if (!own.empty()) {
+                field.erase();
+            } else if (!field.text().empty()) {
+                field.set(around.scope + between() + std::string(field.text()));
+            }
+        } else if (field.is_bytes(at_node::metadata_props) &&
+                   is_fold_entry(wire_model::read_entry(field.around(), field).first)) {
+            field.erase();
         }
     }
 
@@ -224,53 +222,44 @@ private:
     // No slash where names say modules, as a call of which nothing is known is none.
     [[nodiscard]] const char* between() const noexcept { return names_ ? "." : "/"; }
 
-    void put_attribute(wire_reader fields, const call_frame* around, std::uint32_t number,
-                       std::string& out) {
-        const auto [name, reference] = read_attribute_names(fields);
+    void put_attribute(edited_field& field, const call_frame* around, message_tree& out) {
+        const auto [name, reference] = detail::read_attribute_names(field.inner());
         if (around != nullptr && !reference.empty()) {
+            field.erase(); // without a value it is as if it were not there
             const auto given = around->attributes.find(reference);
             if (given != around->attributes.end()) {
-                detail::append_field(number, with_name(given->second, name), out);
+                out.append(at_node::attribute, [&, own = name] {
+                    out.append(at_attribute::name, own);
+                    out.append(given->second);
+                });
             }
-            return; // without a value it is as if it were not there
+            return;
         }
-        std::string content;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
-                detail::append_field(field.number, body(fields.inner(field), around), content);
-            } else {
-                content.append(fields.whole(field));
-            }
-        }
-        detail::append_field(number, content, out);
+        field.edit([&](edited_field& part) { put_bodies(part, around, out); });
     }
 
-    [[nodiscard]] std::string body(wire_reader fields, const call_frame* around) {
-        std::string out;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::node)) {
-                put_node(fields.inner(field), around, field.number, out);
-            } else if (around == nullptr) {
-                out.append(fields.whole(field));
-            } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
-                       field.is_bytes(at_graph::value_info)) {
-                put_named(fields.inner(field), detail::onnx_fields::value_info::name, around,
-                          field.number, out);
-            } else if (field.is_bytes(at_graph::initializer)) {
-                put_named(fields.inner(field), detail::onnx_fields::tensor::name, around,
-                          field.number, out);
-            } else if (field.is_bytes(at_graph::sparse_initializer)) {
-                put_sparse(fields.inner(field), around, field.number, out);
-            } else if (!field.is_bytes(at_graph::quantization_annotation)) {
-                out.append(fields.whole(field));
-            }
+    /// Opens calls in a field of an attribute.
+    void put_bodies(edited_field& field, const call_frame* around, message_tree& out) {
+        if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
+            field.edit([&](edited_field& inside) { put_in_body(inside, around, out); });
         }
-        return out;
+    }
+
+    void put_in_body(edited_field& field, const call_frame* around, message_tree& out) {
+        if (field.is_bytes(at_graph::node)) {
+            put_node(field.inner(), around, field.number, out);
+            field.erase();
+        } else if (around != nullptr && field.is_bytes(at_graph::quantization_annotation)) {
+            field.erase();
+        } else if (around != nullptr) {
+            detail::rename_values(field, detail::names_in::graph,
+                                  [&](std::string_view name) { return actual(name, around); });
+        }
     }
 
     /// Puts the body of a function where a node calls it.
     void open(const function_body& function, wire_reader call, const call_frame* around,
-              std::uint32_t number, std::string& out) {
+              std::uint32_t number, message_tree& out) {
         if (!open_.insert(&function).second) {
             fail(error_code::malformed, function.name, "calls itself");
         }
@@ -293,20 +282,15 @@ private:
             } else if (field.is_bytes(at_node::name)) {
                 name = call.text(field);
             } else if (field.is_bytes(at_node::attribute)) {
-                std::string attribute;
-                put_attribute(call.inner(field), around, at_node::attribute, attribute);
-                if (!attribute.empty()) {
-                    wire_reader made(attribute.data(), 0,
-                                     static_cast<std::uint32_t>(attribute.size()), model_.file());
-                    static_cast<void>(made.next(field_));
-                    inside.attributes.emplace(read_attribute_names(call.inner(field)).name,
-                                              std::string(made.text(field_)));
-                }
+                give(call.inner(field), around, inside);
             }
         }
         const auto file = model_.reader();
         for (const auto& [attribute, value] : function.defaults) {
-            inside.attributes.emplace(attribute, std::string(file.text(value)));
+            const auto known = inside.attributes.try_emplace(attribute);
+            if (known.second) {
+                known.first->second.edit(file.inner(value), detail::erase_attribute_name);
+            }
         }
         for (std::size_t i = 0; i < function.inputs.size(); ++i) {
             inside.bound.emplace(function.inputs[i], i < inputs.size() ? inputs[i] : "");
@@ -333,20 +317,37 @@ private:
         open_.erase(&function);
     }
 
+    /// Notes an attribute of a call, which itself may refer to one of the call `around`.
+    void give(wire_reader fields, const call_frame* around, call_frame& inside) {
+        const auto [name, reference] = detail::read_attribute_names(fields);
+        message_tree content;
+        if (around == nullptr || reference.empty()) {
+            content.edit(fields, [&](edited_field& field) {
+                put_bodies(field, around, content);
+                detail::erase_attribute_name(field);
+            });
+        } else if (const auto given = around->attributes.find(reference);
+                   given != around->attributes.end()) {
+            content = given->second;
+        } else {
+            return;
+        }
+        inside.attributes.emplace(name, std::move(content));
+    }
+
     /// A function may give away what it was given, and one value twice.
     void pass_on(const std::string& from, const std::string& to, const call_frame& call,
-                 std::uint32_t number, std::string& out) {
-        std::string node;
-        detail::append_field(at_node::input, from, node);
-        detail::append_field(at_node::output, to, node);
-        const auto own = names_ ? names_->name("Identity", call.place) : std::string{};
-        detail::append_field(at_node::name, own.empty() ? call.scope + between() + "Identity" : own,
-                             node);
-        detail::append_field(at_node::op_type, "Identity", node);
+                 std::uint32_t number, message_tree& out) {
+        out.append(number, [&] {
+            out.append(at_node::input, from);
+            out.append(at_node::output, to);
+            const auto own = names_ ? names_->name("Identity", call.place) : std::string{};
+            out.append(at_node::name, own.empty() ? call.scope + between() + "Identity" : own);
+            out.append(at_node::op_type, "Identity");
+        });
         if (names_) {
             names_->note(no_id, call.place, made_);
         }
-        detail::append_field(number, node, out);
         used_domains_.insert({});
     }
 
@@ -390,7 +391,6 @@ private:
     std::map<std::string_view, std::int64_t> versions_; // by domain
     std::map<std::string_view, std::int64_t> added_;
     std::set<std::string_view> used_domains_;
-    wire_field field_; // of what is only looked at
     std::size_t max_calls_;
     std::size_t calls_ = 0;
 };

@@ -5,19 +5,18 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/fold/detail/edit_bodies.hpp>
 #include <stemma/fold/detail/fold_record.hpp>
 #include <stemma/fold/detail/folded_functions.hpp>
-#include <stemma/fold/detail/node_bodies.hpp>
 #include <stemma/fold/detail/opened_calls.hpp>
 #include <stemma/fold/detail/unfolded_graph.hpp>
 #include <stemma/io/detail/base64.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/byte_patch.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/tag_model.hpp>
 
@@ -43,7 +42,7 @@ public:
         , contents_(contents)
         , record_(std::move(record))
         , functions_(model, record_)
-        , bodies_([this](id node) -> const byte_rope& { return with_own_bodies(node); })
+        , bodies_([this](id node) -> const message_tree& { return with_own_bodies(node); })
         , graphs_(1 + functions_.bodies().size()) {}
 
     fold_opener(const fold_opener&) = delete; // parts refer to each other
@@ -55,19 +54,21 @@ public:
     ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
     ///   `too_large` when the result would reach 2 GiB.
     /// Complexity: O(bytes that are not weights) of the result.
-    [[nodiscard]] byte_rope build() {
+    [[nodiscard]] message_tree build() {
         check(functions_.bodies().size() == record_.bodies.size());
-        byte_rope result;
-        auto fields = model_.reader();
-        for (wire_field field; fields.next(field);) {
+        message_tree result;
+        result.edit(model_.reader(), [&](edited_field& field) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
+                field.replace([&] { append_graph(0, field.inner(), result); });
             } else if (field.is(at_model::ir_version, wire_type::varint) && record_.lifted) {
-                result.add_text(version_field());
-            } else if (stays(fields, field)) {
-                result.add_range(field.begin, field.end - field.begin);
+                field.erase();
+                if (record_.ir_version) {
+                    result.append_number(at_model::ir_version, *record_.ir_version);
+                }
+            } else if (is_of_folding(field)) {
+                field.erase();
             }
-        }
+        });
         for (const auto& graph : graphs_) {
             check(graph && graph->is_whole());
         }
@@ -83,7 +84,7 @@ private:
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    [[nodiscard]] byte_rope with_tags(byte_rope untagged) {
+    [[nodiscard]] message_tree with_tags(message_tree untagged) {
         const auto text = find_model_metadata(model_, fold_source_tags_key);
         if (!text) {
             return untagged;
@@ -99,48 +100,48 @@ private:
         return tagged ? std::move(*tagged) : std::move(untagged);
     }
 
-    [[nodiscard]] std::string version_field() const {
-        std::string field;
-        if (record_.ir_version) {
-            detail::append_number(at_model::ir_version, *record_.ir_version, field);
-        }
-        return field;
-    }
-
-    [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) {
+    /// Whether folding added a field of the model.
+    [[nodiscard]] bool is_of_folding(const edited_field& field) {
         if (field.is_bytes(at_model::functions)) {
             const auto f = next_function_++;
-            return f >= model_.functions().size() || !functions_.made(f);
+            return f < model_.functions().size() && functions_.made(f);
         }
         if (field.is_bytes(at_model::opset_import)) {
-            const auto domain = read_opset_import(fields.inner(field)).domain;
-            return std::ranges::find(record_.domains, domain) == record_.domains.end();
+            const auto domain = read_opset_import(field.inner()).domain;
+            return std::ranges::find(record_.domains, domain) != record_.domains.end();
         }
-        return !field.is_bytes(at_model::metadata_props) ||
-               !is_fold_entry(wire_model::read_entry(fields, field).first);
+        return field.is_bytes(at_model::metadata_props) && is_note(field);
     }
 
-    [[nodiscard]] byte_rope graph_part(std::size_t number, wire_reader fields) {
+    /// Whether an entry of metadata says something of folding.
+    [[nodiscard]] static bool is_note(const edited_field& field) {
+        return is_fold_entry(wire_model::read_entry(field.around(), field).first);
+    }
+
+    void append_graph(std::size_t number, const wire_reader& fields, message_tree& out) {
         auto& graph = graphs_[number];
         if (!graph) {
             const folded_graph_record& record = number == 0 ? record_ : record_.bodies[number - 1];
             const auto g = number == 0 ? 0 : functions_.bodies()[number - 1];
             graph.emplace(model_, contents_, functions_, record, g, budget_, bodies_);
         }
-        return graph->part(fields);
+        graph->append_part(fields, out);
     }
 
     /// Returns: the message of a node as it was, but for names of what its bodies capture.
-    [[nodiscard]] const byte_rope& with_own_bodies(id node) {
+    [[nodiscard]] const message_tree& with_own_bodies(id node) {
         if (made_.try_emplace(node).second) {
             check(budget_.bodies > 0);
             --budget_.bodies;
-            auto message = with_bodies(
-                model_, contents_, node,
-                [&](id g, const wire_reader& fields) { return body_part(g, fields); },
-                [](const wire_reader& fields, const wire_field& field) {
-                    return !field.is_bytes(detail::onnx_fields::node::metadata_props) ||
-                           !is_fold_entry(wire_model::read_entry(fields, field).first);
+            message_tree message;
+            detail::edit_bodies(
+                message, model_, contents_, node,
+                [&](id g, const wire_reader& fields) { append_body(g, fields, message); },
+                [](edited_field& field) {
+                    if (field.is_bytes(detail::onnx_fields::node::metadata_props) &&
+                        is_note(field)) {
+                        field.erase();
+                    }
                 });
             made_[node] = std::move(message);
             ++budget_.bodies;
@@ -149,15 +150,16 @@ private:
         return *made_.at(node);
     }
 
-    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+    void append_body(id g, const wire_reader& fields, message_tree& out) {
         const auto& bodies = functions_.bodies();
         const auto found = std::lower_bound(bodies.begin(), bodies.end(), g);
         if (found != bodies.end() && *found == g) {
-            return graph_part(static_cast<std::size_t>(found - bodies.begin()) + 1, fields);
+            append_graph(static_cast<std::size_t>(found - bodies.begin()) + 1, fields, out);
+            return;
         }
-        return with_nodes(
-            model_, contents_, g, fields, [&](id node) { return functions_.changed(node); },
-            [&](id node) { return with_own_bodies(node); });
+        detail::edit_nodes(
+            out, model_, contents_, g, fields, [&](id node) { return functions_.changed(node); },
+            [&](id node) { out.append(with_own_bodies(node)); });
     }
 
     const wire_model& model_;
@@ -166,8 +168,8 @@ private:
     folded_functions functions_;
     opening_budget budget_;
     opened_calls::body_opener bodies_;
-    std::vector<std::optional<unfolded_graph>> graphs_;     // the main graph, and bodies
-    std::unordered_map<id, std::optional<byte_rope>> made_; // by node; nothing while it is made
+    std::vector<std::optional<unfolded_graph>> graphs_;        // the main graph, and bodies
+    std::unordered_map<id, std::optional<message_tree>> made_; // by node; nothing while it is made
     id next_function_ = 0;
     bool restored_tags_ = false;
 };

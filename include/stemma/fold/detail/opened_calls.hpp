@@ -5,24 +5,23 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/call_attributes.hpp>
 #include <stemma/fold/detail/fold_record.hpp>
 #include <stemma/fold/detail/folded_functions.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/attribute_texts.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
-#include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/detail/value_renaming.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/values_read.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -41,6 +40,52 @@ inline void check_fold(bool fits, const wire_model& model) {
     }
 }
 
+/// The attributes that a call gives to a function, as the file has them.
+class call_attributes {
+public:
+    /// Reads those of a node. Where one refers to an attribute of the function around the call, it
+    /// is that one of `around`. Returns: whether all those are there.
+    /// Complexity: O(fields).
+    bool read(const wire_model& model, id call, const call_attributes* around) {
+        auto fields = model.reader(model.message(call));
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::node::attribute)) {
+                continue;
+            }
+            const auto names = read_attribute_names(fields.inner(field));
+            if (around == nullptr || names.reference.empty()) {
+                by_name_.emplace(names.name, field);
+                continue;
+            }
+            const auto outer = around->by_name_.find(names.reference);
+            if (outer == around->by_name_.end()) {
+                return false;
+            }
+            by_name_.emplace(names.name, outer->second);
+        }
+        return true;
+    }
+
+    /// Puts into a node what stood where its attribute `field` refers to one of the call. Returns:
+    /// whether it does. Requires: `model` is the one that was read. Complexity: O(fields).
+    bool put(const wire_model& model, edited_field& field, message_tree& node) const {
+        if (by_name_.empty() || !field.is_bytes(onnx_fields::node::attribute)) {
+            return false;
+        }
+        const auto names = read_attribute_names(field.inner());
+        const auto found = by_name_.find(names.reference);
+        if (names.reference.empty() || found == by_name_.end()) {
+            return false;
+        }
+        append_renamed_attribute(node, model.reader().inner(found->second), names.name);
+        field.erase();
+        return true;
+    }
+
+private:
+    std::map<std::string_view, wire_field> by_name_;
+};
+
 } // namespace detail
 
 /// What opening calls may still make: bounds what a hostile file costs.
@@ -55,7 +100,7 @@ class opened_calls {
 public:
     /// Returns the message of a node as it was, but for names of what its bodies capture: of one
     /// that `folded_functions` says is changed.
-    using body_opener = std::function<const byte_rope&(id node)>;
+    using body_opener = std::function<const message_tree&(id node)>;
 
     /// `graph` is the main graph or a body, and `record` what is known of it.
     /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
@@ -75,10 +120,9 @@ public:
             if (functions_.is_call(node)) {
                 open_call(node, nullptr);
             } else if (functions_.changed(node)) {
-                keep_rope(bodies_(node));
+                make(node, [&] { made_.append(at_graph::node, bodies_(node)); });
             } else {
-                const auto message = model_.message(node);
-                keep({message.begin, message.size, true, no_id});
+                make(node, [] {});
             }
         }
         check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
@@ -87,19 +131,19 @@ public:
     /// Returns: how many nodes there were.
     [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
 
-    /// Appends the node that was number `i`, as a field.
-    void append(std::size_t i, std::uint32_t field, byte_rope& out) const {
+    /// Appends the node that was number `i` to a graph.
+    void append(std::size_t i, message_tree& graph) const {
         const auto& node = opened_[i];
-        if (node.in_file) {
-            out.add_message(bytes(), field, static_cast<std::uint32_t>(node.begin), node.size);
-        } else if (node.rope != no_id) {
-            out.add_field(field, ropes_[node.rope]);
+        if (node.pieces > 0) {
+            graph.append(made_, node.first, node.pieces);
         } else {
-            out.add_field(field, std::string_view(text_).substr(node.begin, node.size));
+            const auto message = model_.message(node.number);
+            graph.append_message(model_.bytes(), at_graph::node, message.begin, message.size);
         }
     }
 
 private:
+    using at_graph = detail::onnx_fields::graph;
     using at_node = detail::onnx_fields::node;
 
     /// A function as called from one place.
@@ -107,27 +151,29 @@ private:
         id function = no_id;
         std::string scope;
         std::vector<std::string> names; // by local number of a value; "" where not known yet
-        call_attributes attributes{};
+        detail::call_attributes attributes{};
     };
 
-    /// A node of the model as it was: bytes of the file, or others.
+    /// A node of the model as it was.
     struct opened_node {
-        std::uint64_t begin = 0;
-        std::uint32_t size = 0;
-        bool in_file = false;
-        id rope = no_id; // of a large one
+        std::size_t first = 0; // piece of `made_`
+        id pieces = 0;         // there; none where the node is as in the file
+        id number = 0;         // in the file
     };
-
-    static constexpr std::uint32_t large = 1U << 16U; // not copied into memory then
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    void keep(opened_node node) {
+    /// Opens a node, for which `append()` appends one to `made_` where it is not as in the file.
+    template <class Function>
+    void make(id node, Function append) {
+        const auto first = made_.seal();
+        const auto size = made_.size();
+        append();
+        const auto pieces = made_.seal() - first;
         check(opened_.size() < record_.nodes);
-        spend(node.size + sizeof(opened_node)); // a node may have no bytes at all
-        opened_.push_back(node);
+        spend(sizeof(opened_node) + // a node may have no bytes at all
+              (pieces > 0 ? made_.size() - size : model_.message(node).size));
+        opened_.push_back({first, static_cast<id>(pieces), node});
     }
 
     void spend(std::uint64_t bytes) {
@@ -136,13 +182,6 @@ private:
                                "the result would reach 2 GiB, where protobuf ends"));
         }
         budget_.bytes -= bytes;
-    }
-
-    void keep_rope(byte_rope rope) {
-        check(rope.size() < std::uint64_t{1} << 31U);
-        ropes_.push_back(std::move(rope));
-        keep({0, static_cast<std::uint32_t>(ropes_.back().size()), false,
-              static_cast<id>(ropes_.size() - 1)});
     }
 
     [[nodiscard]] std::string name_of(id value, const frame* around) const {
@@ -185,7 +224,11 @@ private:
             name = name_of(model_.first_output(call) + i, around);
         }
         for (auto node : contents_.own_nodes(model_.functions()[f].graph)) {
-            functions_.is_call(node) ? open_call(node, &inside) : open_node(node, inside);
+            if (functions_.is_call(node)) {
+                open_call(node, &inside);
+            } else {
+                make(node, [&] { append_node(node, inside); });
+            }
         }
         for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
             around->names[functions_.local(model_.first_output(call) + i)] =
@@ -196,133 +239,74 @@ private:
         open_.erase(f);
     }
 
-    /// Makes a node of the model of one in the body of a function.
-    void open_node(id node, frame& around) {
-        const auto message = model_.message(node);
-        const auto renamed = with_own_bodies(node, around);
-        auto fields = renamed ? reader_of(*renamed) : model_.reader(message);
-        if (message.size >= large && !renamed) {
-            byte_rope rope;
-            write_node(node, fields, around, rope_target{rope});
-            keep_rope(std::move(rope));
-            return;
-        }
-        const auto begin = text_.size();
-        write_node(node, fields, around, text_target{text_});
-        const auto made = std::string_view(text_).substr(begin);
-        if (made == bytes().substr(message.begin, message.size)) {
-            text_.resize(begin);
-            keep({message.begin, message.size, true, no_id});
-        } else {
-            keep({begin, static_cast<std::uint32_t>(made.size()), false, no_id});
-        }
-    }
-
-    struct text_target {
-        std::string& out;
-        void whole(const wire_reader& fields, const wire_field& field) {
-            out.append(fields.whole(field));
-        }
-        void text(std::string_view more) { out.append(more); }
-        void rope(std::string_view file, std::uint32_t field, const byte_rope& content) {
-            string_splice splice(file);
-            content.write(splice);
-            detail::append_field(field, splice.text, out);
-        }
-    };
-
-    struct rope_target {
-        byte_rope& out;
-        void whole(const wire_reader&, const wire_field& field) {
-            out.add_range(field.begin, field.end - field.begin);
-        }
-        void text(std::string_view more) { out.add_text(more); }
-        void rope(std::string_view, std::uint32_t field, const byte_rope& content) {
-            out.add_field(field, content);
-        }
-    };
-
-    template <class Target>
-    void write_node(id node, wire_reader fields, frame& around, Target target) {
+    /// Appends a node of the body of a function to `made_` as it was in the model, if that differs.
+    void append_node(id node, frame& around) {
+        const auto captured = captured_names(node, around);
         const auto inputs = model_.inputs(node);
         std::size_t input = 0;
         id output = 0;
         std::uint32_t slot = 0;
-        std::string field_text;
-        const auto put = [&](const wire_field& field, std::string_view content) {
-            if (fields.text(field) == content) {
-                target.whole(fields, field); // also where its length was padded
-                return;
-            }
-            field_text.clear();
-            detail::append_field(field.number, content, field_text);
-            target.text(field_text);
-        };
-        for (wire_field field; fields.next(field);) {
+        const auto restore = [&](edited_field& field) {
             switch (text_kind(field)) {
             case node_text::none:
-                if (const auto given = around.attributes.given(model_, fields, field)) {
-                    target.rope(bytes(), field.number, *given);
-                } else {
-                    target.whole(fields, field);
+                if (!around.attributes.put(model_, field, made_) && !captured.empty()) {
+                    detail::rename_values(field, detail::names_in::node, captured);
                 }
                 break;
             case node_text::input: {
                 const auto value = inputs[input++];
                 const auto name = value == no_id ? std::string() : name_of(value, &around);
                 check(value == no_id || !name.empty());
-                put(field, name);
+                field.set(name);
                 break;
             }
             case node_text::output: {
                 auto& name = around.names[functions_.local(model_.first_output(node) + output++)];
                 if (name.empty()) {
-                    name = restored(slot, fields.text(field), around.scope);
+                    name = restored(slot, field.text(), around.scope);
                 }
-                put(field, name);
+                field.set(name);
                 ++slot;
                 break;
             }
             case node_text::name:
-                put(field, restored(slot++, fields.text(field), around.scope));
+                field.set(restored(slot++, field.text(), around.scope));
                 break;
             case node_text::note:
-                write_note(fields, field, slot, target);
+                restore_note(field, slot);
                 break;
             }
+        };
+        if (!functions_.changed_inside(node)) {
+            made_.append_edited(at_graph::node, model_.reader(model_.message(node)), restore);
+            return;
+        }
+        const auto& bodies = bodies_(node);
+        const auto text = bodies.text(model_.bytes());
+        const wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()),
+                                 model_.file());
+        if (!made_.append_edited(at_graph::node, fields, restore, message_tree::in_memory)) {
+            made_.append(at_graph::node, bodies);
         }
     }
 
-    template <class Target>
-    void write_note(const wire_reader& fields, const wire_field& field, std::uint32_t& slot,
-                    Target& target) {
+    void restore_note(edited_field& field, std::uint32_t& slot) {
         const bool is_entry = field.is_bytes(at_node::metadata_props);
-        if (is_entry && is_fold_entry(wire_model::read_entry(fields, field).first)) {
+        if (is_entry && is_fold_entry(wire_model::read_entry(field.around(), field).first)) {
+            field.erase();
             return;
         }
-        const auto text = text_of(fields, field);
+        const auto text = text_of(field.around(), field);
         const auto actual = restored(slot++, text, {});
-        if (actual == text) {
-            target.whole(fields, field);
-            return;
-        }
-        std::string out;
         if (!is_entry) {
-            detail::append_field(field.number, actual, out);
-            target.text(out);
-            return;
+            field.set(actual);
+        } else if (actual != text) {
+            field.edit([&](edited_field& part) {
+                if (part.is_bytes(detail::onnx_fields::entry::value)) {
+                    part.set(actual);
+                }
+            });
         }
-        std::string entry;
-        auto parts = fields.inner(field);
-        for (wire_field part; parts.next(part);) {
-            if (part.is_bytes(detail::onnx_fields::entry::value)) {
-                detail::append_field(part.number, actual, entry);
-            } else {
-                entry.append(fields.whole(part));
-            }
-        }
-        detail::append_field(field.number, entry, out);
-        target.text(out);
     }
 
     /// Returns: a text of the node that is being opened, as it was.
@@ -344,36 +328,21 @@ private:
         return expected;
     }
 
-    /// Returns: the message of a node whose bodies were folded, or capture values that had other
-    /// names.
-    [[nodiscard]] std::optional<std::string> with_own_bodies(id node, const frame& around) const {
+    /// Returns: other names for what the bodies of a node capture.
+    [[nodiscard]] detail::new_names captured_names(id node, const frame& around) const {
+        detail::new_names names;
         if (contents_.bodies_of(node).empty()) {
-            return std::nullopt;
+            return names;
         }
-        value_renaming renaming;
         const auto read = values_read(model_, contents_, node);
         for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
             auto actual = name_of(read[i], &around);
             check(!actual.empty());
             if (actual != model_.value_name(read[i])) {
-                renaming.add(model_.value_name(read[i]), std::move(actual));
+                names.add(model_.value_name(read[i]), std::move(actual));
             }
         }
-        std::optional<std::string> message;
-        if (functions_.changed_inside(node)) {
-            string_splice splice(bytes());
-            bodies_(node).write(splice);
-            message = std::move(splice.text);
-        }
-        if (!renaming.empty()) {
-            message =
-                renaming.node(message ? reader_of(*message) : model_.reader(model_.message(node)));
-        }
-        return message;
-    }
-
-    [[nodiscard]] wire_reader reader_of(const std::string& text) const {
-        return {text.data(), 0, static_cast<std::uint32_t>(text.size()), model_.file()};
+        return names;
     }
 
     const wire_model& model_;
@@ -384,8 +353,7 @@ private:
     const body_opener& bodies_;
     std::unordered_set<id> open_; // functions of which a call is being opened
     std::vector<opened_node> opened_;
-    std::vector<byte_rope> ropes_;
-    std::string text_;
+    message_tree made_;
     std::size_t next_change_ = 0;
 };
 

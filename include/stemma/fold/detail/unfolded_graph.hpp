@@ -6,10 +6,10 @@
 #include <stemma/fold/detail/fold_record.hpp>
 #include <stemma/fold/detail/folded_functions.hpp>
 #include <stemma/fold/detail/opened_calls.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
@@ -31,35 +31,35 @@ public:
         find_order();
     }
 
-    /// Returns: the next part of the graph, of which `fields` reads what it is now.
+    /// Appends the next part of the graph, of which `fields` reads what it is now.
     /// Throws: `error` of `error_code::contradiction` when the record does not fit it.
     /// Complexity: O(fields and nodes).
-    [[nodiscard]] byte_rope part(wire_reader fields) {
-        byte_rope out;
+    void append_part(wire_reader fields, message_tree& out) {
         std::uint32_t others = 0;
         placed_ = 0;
-        write_infos(out);
-        const auto write_runs = [&] {
+        const auto append_runs = [&] {
+            append_infos(out);
             for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
                    record_.layout[next_run_].fields == others;
                  ++next_run_) {
-                write_nodes(record_.layout[next_run_].nodes, out);
+                append_nodes(record_.layout[next_run_].nodes, out);
             }
         };
-        write_runs();
-        for (wire_field field; fields.next(field);) {
+        append_runs();
+        out.edit(fields, [&](edited_field& field) {
             if (!field.is_bytes(at_graph::node)) {
-                out.add_range(field.begin, field.end - field.begin);
+                field.keep();
                 ++others;
                 ++placed_;
-                write_infos(out);
-                write_runs();
-            } else if (record_.layout.empty() && written_ == 0) {
-                write_nodes(order_.size(), out);
+                append_runs();
+                return;
             }
-        }
+            field.erase();
+            if (record_.layout.empty() && written_ == 0) {
+                append_nodes(order_.size(), out);
+            }
+        });
         ++part_;
-        return out;
     }
 
     /// Whether everything that was in the graph was written.
@@ -89,17 +89,17 @@ private:
         }
     }
 
-    void write_nodes(std::uint64_t count, byte_rope& out) {
+    void append_nodes(std::uint64_t count, message_tree& out) {
         check(count <= order_.size() - written_);
         for (; count > 0; --count) {
-            calls_.append(order_[written_++], at_graph::node, out);
+            calls_.append(order_[written_++], out);
             ++placed_;
-            write_infos(out);
+            append_infos(out);
         }
     }
 
-    /// Writes the ValueInfos that stood behind what was written last.
-    void write_infos(byte_rope& out) {
+    /// Appends the ValueInfos that stood behind what was appended last.
+    void append_infos(message_tree& out) {
         for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
                record_.infos[next_info_].fields == placed_;
              ++next_info_) {

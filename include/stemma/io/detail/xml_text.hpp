@@ -10,7 +10,8 @@
 namespace stemma {
 
 /// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
-/// UTF-8, or no character of XML, becomes U+FFFD. Complexity: O(length).
+/// UTF-8, or no character of XML, becomes U+FFFD: Boost.PropertyTree's escapes pass such bytes on,
+/// and no reader of XML takes them. Complexity: O(length).
 inline void append_xml_text(std::string_view text, std::string& out) {
     constexpr std::string_view unknown = "\xef\xbf\xbd";
     while (!text.empty()) {

@@ -2,15 +2,13 @@
 #ifndef STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP
 #define STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP
 
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/message_tree.hpp>
 
-#include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What an AttributeProto is called, and which attribute of the function around it stands for.
 struct attribute_names {
@@ -20,7 +18,7 @@ struct attribute_names {
 
 /// Complexity: O(fields).
 [[nodiscard]] inline attribute_names read_attribute_names(wire_reader fields) {
-    using at = detail::onnx_fields::attribute;
+    using at = onnx_fields::attribute;
     attribute_names names;
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at::name)) {
@@ -32,36 +30,42 @@ struct attribute_names {
     return names;
 }
 
-/// Returns: an AttributeProto of the file with another name, where that stood, and all else as it
-/// is. Complexity: O(fields).
-[[nodiscard]] inline byte_rope renamed_attribute(wire_reader fields, std::string_view name) {
-    byte_rope out;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(detail::onnx_fields::attribute::name)) {
-            out.add_field(field.number, name);
-        } else {
-            out.add_range(field.begin, field.end - field.begin);
-        }
+/// Leaves `field` of an AttributeProto out if it is the name.
+inline void erase_attribute_name(edited_field& field) {
+    if (field.is_bytes(onnx_fields::attribute::name)) {
+        field.erase();
     }
-    return out;
 }
 
-/// Returns: an AttributeProto of the same type as another one that stands for an attribute of the
-/// function around. Complexity: O(fields).
-[[nodiscard]] inline std::string attribute_reference(wire_reader fields, std::string_view name,
-                                                     std::string_view reference) {
-    using at = detail::onnx_fields::attribute;
-    std::string out;
-    detail::append_field(at::name, name, out);
-    for (wire_field field; fields.next(field);) {
-        if (field.is(at::type, wire_type::varint)) {
-            out.append(fields.whole(field));
-        }
-    }
-    detail::append_field(at::ref_attr_name, reference, out);
-    return out;
+/// Appends, as attribute of a node, the AttributeProto of the file that `fields` reads, with
+/// another name where that stood, and all else as it is. Complexity: O(fields).
+inline void append_renamed_attribute(message_tree& node, wire_reader fields,
+                                     std::string_view name) {
+    node.append(onnx_fields::node::attribute, [&] {
+        node.edit(fields, [&](edited_field& field) {
+            if (field.is_bytes(onnx_fields::attribute::name)) {
+                field.set(name);
+            }
+        });
+    });
 }
 
-} // namespace stemma
+/// Appends, as attribute of a node, one of the same type as that which `fields` reads: it stands
+/// for attribute `reference` of the function around. Complexity: O(fields).
+inline void append_attribute_reference(message_tree& node, wire_reader fields,
+                                       std::string_view name, std::string_view reference) {
+    using at = onnx_fields::attribute;
+    node.append(onnx_fields::node::attribute, [&] {
+        node.append(at::name, name);
+        node.edit(fields, [](edited_field& field) {
+            if (!field.is(at::type, wire_type::varint)) {
+                field.erase();
+            }
+        });
+        node.append(at::ref_attr_name, reference);
+    });
+}
+
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP

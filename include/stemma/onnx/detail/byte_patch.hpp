@@ -4,8 +4,8 @@
 
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/byte_rope.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
+#include <stemma/onnx/message_tree.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -50,8 +50,8 @@ public:
 
     /// Returns: the changed bytes; nothing when there are more or fewer than it was made for.
     /// Complexity: O(pieces and changes).
-    [[nodiscard]] std::optional<byte_rope> apply(const byte_rope& from) const {
-        byte_rope result;
+    [[nodiscard]] std::optional<message_tree> apply(const message_tree& from) const {
+        message_tree result;
         std::size_t next = 0;
         auto left = changes_.empty() ? change{} : changes_.front();
         bool fits = true;

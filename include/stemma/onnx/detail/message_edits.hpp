@@ -2,76 +2,16 @@
 #ifndef STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
 #define STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
 
-#include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stemma {
-
-namespace detail {
-
-inline constexpr std::size_t max_varint_size = 10;
-
-/// Writes a number, and returns what is behind it.
-inline char* put_varint(std::uint64_t value, char* out) noexcept {
-    for (; value >= 0x80; value >>= 7U) {
-        *out++ = static_cast<char>(value | 0x80U);
-    }
-    *out++ = static_cast<char>(value);
-    return out;
-}
-
-/// Writes tag and length of a field of bytes, and returns what is behind them.
-inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noexcept {
-    return put_varint(size, put_varint(field << 3U | 2U, out));
-}
-
-// What is appended is handed over as a view: two pointers a string takes by way of a replacement.
-
-inline void append_varint(std::uint64_t value, std::string& out) {
-    char bytes[max_varint_size];
-    out.append(std::string_view(bytes, put_varint(value, bytes)));
-}
-
-/// Appends the tag of a field of bytes.
-inline void append_tag(std::uint32_t field, std::string& out) {
-    append_varint(field << 3U | 2U, out);
-}
-
-/// Appends a field of bytes: tag, length, content.
-inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
-    char header[2 * max_varint_size];
-    out.append(std::string_view(header, put_header(field, content.size(), header)));
-    out.append(content);
-}
-
-/// Appends a field that holds a number; one below zero as protobuf has it, in ten bytes.
-inline void append_number(std::uint32_t field, std::int64_t number, std::string& out) {
-    append_varint(field << 3U, out);
-    append_varint(static_cast<std::uint64_t>(number), out);
-}
-
-/// Appends a StringStringEntryProto as a field.
-inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
-                         std::string& out) {
-    using entry = onnx_fields::entry;
-    const auto size =
-        2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
-    char header[4 * max_varint_size];
-    char* const end = put_header(entry::key, key.size(), put_header(field, size, header));
-    out.append(std::string_view(header, end));
-    out.append(key);
-    append_field(entry::value, value, out);
-}
-
-} // namespace detail
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
 struct edit {

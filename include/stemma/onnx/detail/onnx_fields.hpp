@@ -62,14 +62,23 @@ struct node {
 struct attribute {
     enum : std::uint32_t {
         name = 1,
+        f = 2,
+        i = 3,
         s = 4,
         t = 5,
         g = 6,
+        floats = 7,
+        ints = 8,
         strings = 9,
+        tensors = 10,
         graphs = 11,
         doc_string = 13,
+        type_proto = 14,
+        type_protos = 15,
         type = 20,
         ref_attr_name = 21,
+        sparse_tensor = 22,
+        sparse_tensors = 23,
     };
 };
 

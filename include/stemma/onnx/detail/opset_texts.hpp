@@ -3,9 +3,9 @@
 #define STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP
 
 #include <stemma/model/detail/operator_domain.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 #ifndef STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 #define STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <google/protobuf/message.h>

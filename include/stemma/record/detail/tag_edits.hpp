@@ -112,8 +112,9 @@ public:
     tag_edits(const wire_model& model, bool our_namespaces)
         : model_(&model), our_namespaces_(our_namespaces) {}
 
-    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits.
-    /// Complexity: O(fields of the node), O(1) when it can hold nothing of ours.
+    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits. Requires:
+    /// no edits of another message. Complexity: O(fields of the node), O(1) when it can hold
+    /// nothing of ours.
     void edit_node(id node, const wire_carrier_sink* added, message_edits& edits) const {
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
@@ -233,7 +234,9 @@ private:
         }
     }
 
-    node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits) const {
+    /// `given` is the name of the node where stemma gave it; only known behind its metadata.
+    node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits,
+                            bool given = false) const {
         const auto message = model_->message(node);
         node_survey seen;
         auto survey = model_->reader(message);
@@ -245,7 +248,14 @@ private:
         auto fields = model_->reader(message);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_node::metadata_props)) {
-                edit_entry(fields, field, added != nullptr && added->has_name_space(), edits);
+                const auto [key, value] = wire_model::read_entry(fields, field);
+                if (!given && key == node_name_key && is_name(node, value)) {
+                    edits.clear();
+                    return edit_fields(node, added, edits, true);
+                }
+                edit_entry(fields, field, key, added != nullptr && added->has_name_space(), edits);
+            } else if (given && field.is_bytes(at_node::name)) {
+                edits.remove(field.begin, field.end);
             } else if (field.is_bytes(at_node::attribute)) {
                 edit_attribute(fields, field, seen, edits);
             } else if (field.is_bytes(at_node::doc_string) && field.begin == seen.last_doc_string) {
@@ -255,9 +265,12 @@ private:
         return seen;
     }
 
-    void edit_entry(const wire_reader& fields, const wire_field& field, bool adds_namespace,
-                    message_edits& edits) const {
-        const auto key = wire_model::read_entry(fields, field).first;
+    [[nodiscard]] bool is_name(id node, std::string_view text) const {
+        return !text.empty() && text == model_->name(node);
+    }
+
+    void edit_entry(const wire_reader& fields, const wire_field& field, std::string_view key,
+                    bool adds_namespace, message_edits& edits) const {
         if (key == saved_namespace_key) {
             if (!adds_namespace) {
                 rename_entry(fields, field, namespace_key, edits);

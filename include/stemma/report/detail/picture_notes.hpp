@@ -4,8 +4,10 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/dot.hpp>
+#include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_description.hpp>
 
 #include <cstddef>
@@ -34,15 +36,19 @@ namespace stemma {
     return unit == 0 ? text : text.append(" ").append(1, units[unit]);
 }
 
-/// What pictures of a model say besides graph and tree: weights below operators, parameters of
-/// modules, inputs and outputs of the model.
+/// What pictures of a model say besides graph and tree: weights and attributes below operators,
+/// parameters of modules, inputs and outputs of the model.
 template <value_describer Describe>
 class picture_notes {
 public:
     /// Requires: all outlive this. Complexity: O(values).
-    picture_notes(const onnx_model& model, const module_statistics& counts,
+    picture_notes(const wire_model& model, const module_statistics& counts,
                   const Describe& describe)
-        : model_(&model), counts_(&counts), describe_(&describe), leaves_(model.value_count()) {
+        : model_(&model)
+        , counts_(&counts)
+        , describe_(&describe)
+        , attributes_(model)
+        , leaves_(model.value_count()) {
         for (auto value : model.graph(0).outputs) {
             if (value != no_id) {
                 leaves_[value] = true;
@@ -72,6 +78,10 @@ public:
         return note;
     }
 
+    /// Returns: the attributes of a node: `group=1, strides=[2,2]`.
+    /// Complexity: that of `describe_attributes`.
+    [[nodiscard]] std::string operator_attributes(id node) const { return attributes_(node); }
+
     /// Returns: how many parameters a module has, with all below.
     [[nodiscard]] std::string module_note(id m) const {
         const auto count = counts_->parameters[m];
@@ -100,9 +110,10 @@ public:
     }
 
 private:
-    const onnx_model* model_;
+    const wire_model* model_;
     const module_statistics* counts_;
     const Describe* describe_;
+    attribute_texts attributes_;
     std::vector<bool> leaves_; // by value: is an output of the model
 };
 

@@ -2,9 +2,10 @@
 #ifndef STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 #define STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 
-#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
+#include <stemma/types/detail/type_proto.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,79 +19,75 @@ struct described_type {
     /// An extent of a tensor, or what the file calls it; -1 when it says nothing.
     using extent = std::variant<std::int64_t, std::string>;
 
-    std::string name;          ///< `float32`, `sparse(float32)`, `sequence(int64)`, ...
+    std::string name;          ///< `float32`, `sparse(float32)`, `sequence(int64[?])`, ...
     std::vector<extent> shape; ///< of a tensor
     bool has_shape = false;    ///< whether the rank is known
 };
 
 namespace detail {
 
-/// Deep types are no use to anybody, and a hostile file must not exhaust the stack.
-inline constexpr int deepest_type = 32;
-
-[[nodiscard]] inline described_type::extent read_extent(wire_reader fields) {
-    described_type::extent extent = std::int64_t{-1};
-    for (wire_field field; fields.next(field);) {
-        if (field.is(1, wire_type::varint)) {
-            extent = static_cast<std::int64_t>(field.value);
-        } else if (field.is_bytes(2) && field.size() > 0) {
-            extent = std::string(fields.text(field));
-        }
-    }
-    return extent;
+/// Returns: the name of an element type, `type 99` for a number that has none.
+[[nodiscard]] inline std::string element_name(std::int64_t data_type) {
+    const auto name = data_type_name(data_type);
+    return name.empty() && data_type != 0 ? "type " + std::to_string(data_type) : std::string(name);
 }
 
-inline void describe_tensor(wire_reader fields, described_type& type) {
-    for (wire_field field; fields.next(field);) {
-        if (field.is(1, wire_type::varint)) {
-            type.name = data_type_name(static_cast<std::int64_t>(field.value));
-        } else if (field.is_bytes(2)) {
-            type.has_shape = true;
-            auto dims = fields.inner(field);
-            for (wire_field dim; dims.next(dim);) {
-                if (dim.is_bytes(1)) {
-                    type.shape.push_back(read_extent(dims.inner(dim)));
-                }
-            }
+} // namespace detail
+
+/// Returns: `[1,8,hidden,?]`; "" when the rank is unknown. Complexity: O(rank).
+[[nodiscard]] inline std::string shape_text(const described_type& type) {
+    std::string text;
+    for (const auto& extent : type.shape) {
+        text.push_back(text.empty() ? '[' : ',');
+        if (const auto* number = std::get_if<std::int64_t>(&extent)) {
+            text.append(*number < 0 ? "?" : std::to_string(*number));
+        } else {
+            text.append(std::get<std::string>(extent));
         }
     }
+    return !type.has_shape ? "" : text.empty() ? "[]" : text.append("]");
 }
 
-[[nodiscard]] inline described_type describe_type(wire_reader fields, int depth) {
-    // TypeProto: tensor_type 1, sequence_type 4 (elem_type 1), map_type 5 (key_type 1,
-    // value_type 2), sparse_tensor_type 8, optional_type 9 (elem_type 1).
-    described_type type;
-    const auto inner_name = [&](wire_reader parts, std::uint32_t number) {
-        std::string name = "?";
-        for (wire_field part; parts.next(part);) {
-            if (part.is_bytes(number) && depth < deepest_type) {
-                name = describe_type(parts.inner(part), depth + 1).name;
-            }
+/// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is unknown.
+/// Complexity: O(rank).
+[[nodiscard]] inline std::string to_text(const described_type& type) {
+    return type.name + shape_text(type);
+}
+
+namespace detail {
+
+[[nodiscard]] inline described_type describe_type(const type_proto& type, int depth) {
+    // Deeper types are no use to anybody, and a hostile file must not exhaust the stack.
+    constexpr int deepest = 32;
+    using kind = type_proto::kind;
+    described_type described;
+    if (type.is_tensor()) {
+        const auto element = element_name(type.data_type);
+        described.name = type.what == kind::sparse ? "sparse(" + element + ")" : element;
+        described.has_shape = type.shape.has_value();
+        if (type.shape) {
+            for_each_extent(*type.shape, [&](std::int64_t extent, std::string_view name) {
+                name.empty() ? described.shape.emplace_back(extent)
+                             : described.shape.emplace_back(std::string(name));
+            });
         }
-        return name;
-    };
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(1)) {
-            describe_tensor(fields.inner(field), type);
-        } else if (field.is_bytes(8)) {
-            describe_tensor(fields.inner(field), type);
-            type.name = "sparse(" + type.name + ")";
-        } else if (field.is_bytes(4)) {
-            type.name = "sequence(" + inner_name(fields.inner(field), 1) + ")";
-        } else if (field.is_bytes(9)) {
-            type.name = "optional(" + inner_name(fields.inner(field), 1) + ")";
-        } else if (field.is_bytes(5)) {
-            auto parts = fields.inner(field);
-            std::string key = "?";
-            for (wire_field part; parts.next(part);) {
-                if (part.is(1, wire_type::varint)) {
-                    key = data_type_name(static_cast<std::int64_t>(part.value));
-                }
-            }
-            type.name = "map(" + key + "," + inner_name(fields.inner(field), 2) + ")";
-        }
+        return described;
     }
-    return type;
+    const auto or_unknown = [](std::string text) { return text.empty() ? "?" : text; };
+    const auto held = type.inner && depth < deepest
+                          ? to_text(describe_type(read_type(*type.inner), depth + 1))
+                          : std::string();
+    if (type.what == kind::sequence) {
+        described.name = "sequence(";
+    } else if (type.what == kind::optional) {
+        described.name = "optional(";
+    } else if (type.what == kind::map) {
+        described.name = "map(" + or_unknown(element_name(type.data_type)) + ",";
+    } else {
+        return described;
+    }
+    described.name.append(or_unknown(held)).append(")");
+    return described;
 }
 
 } // namespace detail
@@ -99,28 +96,7 @@ inline void describe_tensor(wire_reader fields, described_type& type) {
 /// Returns: what it says; a name of "" when it says nothing.
 /// Throws: `error` of `malformed`. Complexity: O(bytes).
 [[nodiscard]] inline described_type describe_type(std::string_view type) {
-    return detail::describe_type(
-        wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), 0);
-}
-
-/// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is not known.
-/// Complexity: O(rank).
-[[nodiscard]] inline std::string to_text(const described_type& type) {
-    std::string text = type.name;
-    if (!type.has_shape) {
-        return text;
-    }
-    text.push_back('[');
-    for (std::size_t i = 0; i < type.shape.size(); ++i) {
-        text.append(i == 0 ? "" : ",");
-        if (const auto* number = std::get_if<std::int64_t>(&type.shape[i])) {
-            text.append(*number < 0 ? "?" : std::to_string(*number));
-        } else {
-            text.append(std::get<std::string>(type.shape[i]));
-        }
-    }
-    text.push_back(']');
-    return text;
+    return detail::describe_type(detail::read_type(type), 0);
 }
 
 } // namespace stemma

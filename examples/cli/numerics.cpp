@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "onnx_library.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/numerics/compare_numerics.hpp>
+#include <stemma/numerics/isolate_modules.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+struct numerics_request {
+    common_options common;
+    std::string other;
+    std::vector<std::string> values;
+    std::string module;
+    std::string isolate;
+    std::string isolated;
+    std::string pull = "weights";
+    std::string data = "copy";
+    stemma::id depth = stemma::no_id;
+    stemma::difference_bounds bounds;
+    std::size_t rows = 20;
+    bool force = false;
+    bool no_sync = false;
+};
+
+std::string decibels(double ratio) {
+    return std::isfinite(ratio) ? fmt::format("{:.1f}", ratio) : ratio > 0 ? "exact" : "none";
+}
+
+/// Returns: the columns of a row of the table; blanks where nothing is known.
+std::string columns_of(const std::optional<stemma::value_difference>& by) {
+    return by ? fmt::format("{:>7} {:>9.2g} {:>9.2g} {:>9.6f}", decibels(by->sqnr), by->max_abs,
+                            by->max_rel, by->cosine)
+              : fmt::format("{:>7} {:>9} {:>9} {:>9}", "-", "-", "-", "-");
+}
+
+std::string ratio_of(const std::optional<stemma::value_difference>& by) {
+    return by ? decibels(by->sqnr) : "-";
+}
+
+std::string name_of(const stemma::attributed_model& opened, stemma::id m) {
+    return m == 0 ? "(root)" : opened.modules().path(m);
+}
+
+std::string text_of(const stemma::difference_bounds& bounds) {
+    std::string text;
+    const auto add = [&](const char* what, const std::optional<double>& bound) {
+        if (bound) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, *bound);
+        }
+    };
+    add("SQNR in dB at least", bounds.least_sqnr());
+    add("max abs at most", bounds.max_abs);
+    add("max rel at most", bounds.max_rel);
+    add("cosine at least", bounds.min_cosine);
+    return text;
+}
+
+void print_report(const numerics_request& asked, const stemma::attributed_model& opened,
+                  const stemma::numerics_report& report) {
+    const auto compared =
+        std::ranges::count_if(report.modules, [](const auto& one) { return one.compared > 0; });
+    put("compared     {} and {} of {} with results\n", counted(report.values.size(), "value"),
+        compared, counted(report.modules.size(), "module"));
+    put("bounds       {}\n", text_of(report.bounds));
+    if (report.unequal_inputs > 0) {
+        put("inputs       {} of the model differ between the runs\n", report.unequal_inputs);
+    }
+    if (report.first_value == stemma::no_id) {
+        put("first        none: all values are within the bounds\n");
+    } else {
+        const auto& first = report.values[report.first_value];
+        put("first        {}\n", shaded(name_of(opened, report.first_module), shade::bad));
+        put("             at {}, {}\n", opened.model().value_name(first.pair.value),
+            first.difference ? "SQNR " + decibels(first.difference->sqnr) + " dB"
+                             : std::string("the shapes differ"));
+    }
+    std::vector<const stemma::module_numerics*> rows;
+    for (const auto& one : report.modules) {
+        if (one.verdict != stemma::module_verdict::within) {
+            rows.push_back(&one);
+        }
+    }
+    std::ranges::stable_sort(rows, {}, [](const auto* one) { return one->first; });
+    if (rows.empty()) {
+        return;
+    }
+    put("\n{}\n",
+        shaded(fmt::format("{:<12} {:>7} {:>9} {:>9} {:>9} {:>7} {:>7}  {}", "verdict", "SQNR",
+                           "max abs", "max rel", "cosine", "read", "own", "module"),
+               shade::strong));
+    for (std::size_t i = 0; i < std::min(rows.size(), asked.rows); ++i) {
+        const auto& one = *rows[i];
+        put("{:<12} {} {:>7} {:>7}  {}\n", to_string(one.verdict), columns_of(one.outgoing),
+            ratio_of(one.incoming), ratio_of(one.own),
+            shaded(name_of(opened, one.module), shade::name));
+    }
+    print_rest(rows.size(), asked.rows);
+}
+
+void isolate(const numerics_request& asked, const stemma::observed_model& a,
+             const stemma::observed_model& b, stemma::attributed_model& second,
+             const stemma::numerics_report& report) {
+    stemma::cut_options how;
+    how.policy =
+        stemma::standard_cut{stemma::parse_pull(asked.pull).value(), stemma::gap_rule::runs};
+    how.data = stemma::parse_data_placement(asked.data).value();
+    how.force = asked.force;
+    how.sync = !asked.no_sync;
+    how.threads = threads_of(asked.common);
+    how.infer = add_inferred_types;
+    const auto parts = stemma::isolate_modules(a, b, second, report, asked.isolate, how);
+    const auto refused =
+        std::ranges::count_if(parts, [](const auto& part) { return !part.refusal.empty(); });
+    note(asked.common,
+         fmt::format("{}: {} to run, {} cannot be, see isolate.json", asked.isolate,
+                     counted(parts.size() - static_cast<std::size_t>(refused), "part"), refused));
+}
+
+int numerics(const numerics_request& asked) {
+    if (asked.values.size() != 2) {
+        throw stemma::error(stemma::error_code::refused, "", "numerics",
+                            "takes --values twice: those of MODEL, then those of OTHER");
+    }
+    const auto opened = open_model(asked.common);
+    auto others = asked.common;
+    others.model = asked.other;
+    const auto second = open_model(others);
+    const stemma::value_file mine(asked.values[0]);
+    const stemma::value_file theirs(asked.values[1]);
+    const auto borders = stemma::find_module_values(*opened);
+    const auto other_borders = stemma::find_module_values(*second);
+    const stemma::observed_model a{opened.get(), &borders, &mine};
+    const stemma::observed_model b{second.get(), &other_borders, &theirs};
+    auto report = stemma::compare_numerics(
+        a, b, {asked.bounds, stemma::find_branches(*opened, asked.module, asked.depth), {}});
+    if (report.values.empty()) {
+        throw stemma::error(stemma::error_code::not_found, asked.values[1], "",
+                            "has no value that stands for one of " + asked.values[0]);
+    }
+    if (!asked.isolated.empty()) {
+        stemma::add_isolated(report, a, asked.isolated);
+    }
+    if (!asked.isolate.empty()) {
+        isolate(asked, a, b, *second, report);
+    }
+    if (asked.common.format == "json") {
+        standard_output out;
+        stemma::write_numerics(out, report, a, b);
+    } else {
+        print_report(asked, *opened, report);
+    }
+    return report.first_value == stemma::no_id ? done : found_something;
+}
+
+} // namespace
+
+void add_numerics(CLI::App& app, action& chosen) {
+    add_command<numerics_request>(
+        app, chosen, "numerics", "say which modules of another model compute something else",
+        numerics, [](command_line takes, numerics_request& asked) {
+            takes.common(asked.common);
+            takes.argument("OTHER", asked.other, "the model that is compared with it");
+            takes
+                .value("--values", asked.values, "FILE",
+                       "the values of a run: .npz, .npy, .pb or a folder of these; first those of "
+                       "MODEL, then those of OTHER")
+                ->required()
+                ->allow_extra_args(false);
+            takes.value("--module", asked.module, "QUERY",
+                        "only modules that fit, those around them and those below");
+            takes.value("--depth", asked.depth, "N", "only modules so many levels below the root");
+            takes.value("--min-sqnr", asked.bounds.min_sqnr, "DB",
+                        "bound: signal-to-quantization-noise ratio; 60 where no bound is given");
+            takes.value("--max-abs", asked.bounds.max_abs, "X", "bound: largest difference");
+            takes.value("--max-rel", asked.bounds.max_rel, "X",
+                        "bound: largest difference by what a number should be");
+            takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity");
+            takes.value(
+                "--isolate", asked.isolate, "DIR",
+                "write the modules of OTHER that exceed a bound, to run on values of MODEL");
+            takes.value("--isolated", asked.isolated, "DIR",
+                        "use what they made of these: DIR/results.npz");
+            takes
+                .choice("--pull", asked.pull, "none,constants,weights,shapes,all",
+                        "what --isolate copies into a part, as for cut")
+                ->type_name("P");
+            takes.data(asked.data);
+            takes.value("--rows", asked.rows, "N", "rows of the table that are printed at most",
+                        "20");
+            takes.flag("--force", asked.force, "replace files that exist in DIR");
+            takes.no_sync(asked.no_sync);
+            takes.footer(
+                "Examples:\n  stemma numerics a.onnx b.onnx --values a.npz --values b.npz\n"
+                "  stemma numerics a.onnx b.onnx --values a.npz --values b.npz --isolate apart\n"
+                "  stemma numerics a.onnx b.onnx --values a.npz --values b.npz --isolated apart");
+        });
+}
+
+} // namespace cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/plan/annotate_layers.hpp>
+#include <stemma/plan/placement.hpp>
+#include <stemma/plan/precision_plan.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+namespace cli {
+
+namespace {
+
+struct plan_request {
+    common_options common;
+    output_options output;
+    std::string exclude;
+    std::string from;
+    std::string placement;
+    std::string to = "ort";
+    std::string annotation = "stemma";
+    std::size_t top = 0;
+    stemma::id depth = 3;
+};
+
+int show_placement(const plan_request& asked, const stemma::attributed_model& opened) {
+    const auto placement = stemma::place_modules(opened, stemma::read_placement(asked.placement));
+    if (asked.common.format == "json") {
+        standard_output out;
+        stemma::write_placement(out, placement, opened);
+        return done;
+    }
+    const auto& tree = opened.modules().index();
+    for (stemma::id m = 0; m < tree.size(); ++m) {
+        // Below a module that runs in one place, all do.
+        const bool told = m != 0 && placement.modules[tree.parent(m)].size() < 2;
+        if (tree.depth(m) > asked.depth || placement.modules[m].empty() || told) {
+            continue;
+        }
+        std::string text;
+        for (const auto& [provider, count] : placement.modules[m]) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", provider, grouped(count));
+        }
+        put("{}  {}\n", shaded(m == 0 ? "(root)" : opened.modules().path(m), shade::name), text);
+    }
+    if (placement.unmatched > 0) {
+        note(asked.common,
+             fmt::format("{} of the log {} not in the model: give the optimized model, or a log of "
+                         "a run without optimizations",
+                         counted(placement.unmatched, "node"),
+                         placement.unmatched == 1 ? "is" : "are"));
+    }
+    return done;
+}
+
+int plan(const plan_request& asked) {
+    if (asked.exclude.empty() + asked.from.empty() + asked.placement.empty() != 2) {
+        throw stemma::error(stemma::error_code::refused, "", "plan",
+                            "takes one of --exclude QUERY, --from REPORT and --placement LOG");
+    }
+    const auto opened = open_model(asked.common);
+    if (!asked.placement.empty()) {
+        return show_placement(asked, *opened);
+    }
+    stemma::precision_plan made;
+    if (asked.from.empty()) {
+        made = stemma::plan_for_query(*opened, asked.exclude);
+    } else {
+        const auto modules = stemma::sensitive_modules(asked.from);
+        const auto count = asked.top == 0 ? modules.size() : std::min(asked.top, modules.size());
+        made = stemma::plan_for_modules(*opened, std::span(modules).first(count));
+    }
+    if (asked.to == "layer-ann") {
+        if (asked.output.path == "-") {
+            throw stemma::error(stemma::error_code::refused, "", "plan",
+                                "--to layer-ann writes a model: -o OUT is needed");
+        }
+        stemma::annotate_layers(*opened, made.nodes, asked.annotation, asked.output.path,
+                                writing(asked.output, threads_of(asked.common)));
+        made.unnamed = 0;
+    } else {
+        const auto format = stemma::parse_plan_format(asked.to).value();
+        write_output(asked.output, [&](auto& out) {
+            if (const auto left = stemma::write_plan(out, made, *opened, format); left > 0) {
+                note(asked.common, fmt::format("{} left out: trtexec cannot read their names",
+                                               counted(left, "node")));
+            }
+        });
+    }
+    if (made.unnamed > 0) {
+        note(asked.common,
+             fmt::format("{} without a name left out", counted(made.unnamed, "node")));
+    }
+    if (made.inside > 0) {
+        note(asked.common,
+             fmt::format("{} in bodies and functions left out", counted(made.inside, "node")));
+    }
+    return done;
+}
+
+} // namespace
+
+void add_plan(CLI::App& app, action& chosen) {
+    add_command<plan_request>(
+        app, chosen, "plan", "list modules for quantizers and runtimes, or say where they run",
+        plan, [](command_line takes, plan_request& asked) {
+            takes.common(asked.common);
+            takes.value("--exclude", asked.exclude, "QUERY", "the nodes to treat otherwise");
+            takes.value("--from", asked.from, "REPORT",
+                        "the modules that a report of `numerics --format json` finds sensitive");
+            takes.value("--top", asked.top, "N", "only the N worst of them; 0: all", "0");
+            takes
+                .choice("--to", asked.to, "ort,ort-overrides,olive,nncf,tensorrt,aimet,layer-ann",
+                        "for which tool: ort, ort-overrides, olive, nncf, tensorrt, aimet; "
+                        "layer-ann writes a model")
+                ->type_name("FORMAT");
+            takes.value("--annotation", asked.annotation, "TEXT",
+                        "of layer-ann: what the nodes are annotated with", "stemma");
+            takes.value("--placement", asked.placement, "LOG",
+                        "a verbose log or a profile of ONNX Runtime: say what runs where");
+            takes.value("--depth", asked.depth, "N",
+                        "of --placement: modules so many levels below the root", "3");
+            takes.output(asked.output);
+            takes.data(asked.output.data);
+            takes.footer(
+                "Examples:\n  stemma plan model.onnx --exclude 'class:LayerNorm' --to ort\n"
+                "  stemma plan model.onnx --from numerics.json --top 5 --to nncf -o scope.json\n"
+                "  stemma plan model.onnx --placement ort.log");
+        });
+}
+
+} // namespace cli

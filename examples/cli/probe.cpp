@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "onnx_library.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/numerics/probe_manifest.hpp>
+#include <stemma/numerics/probe_model.hpp>
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <string>
+
+namespace cli {
+
+namespace {
+
+struct probe_request {
+    common_options common;
+    output_options output{.path = ""};
+    std::string module;
+    std::string like;
+    std::string manifest;
+    stemma::id depth = stemma::no_id;
+};
+
+int probe(const probe_request& asked) {
+    const auto opened = open_model(asked.common);
+    stemma::probe_options how;
+    how.modules = stemma::find_branches(*opened, asked.module, asked.depth);
+    how.infer = add_inferred_types;
+    if (!asked.like.empty()) {
+        how.names = stemma::probed_names(asked.like);
+    }
+    const auto named = !asked.manifest.empty();
+    const auto manifest = named ? asked.manifest : asked.output.path + ".json";
+    if (!named && !asked.output.force && std::filesystem::exists(manifest)) {
+        throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
+    }
+    const stemma::model_prober prober(*opened, std::move(how));
+    stemma::output_file list(manifest);
+    prober.write_manifest(list, asked.output.path);
+    prober.write(asked.output.path, writing(asked.output, threads_of(asked.common)));
+    list.commit(!asked.output.no_sync);
+    if (asked.common.format == "json") {
+        standard_output out;
+        prober.write_manifest(out, asked.output.path);
+    } else if (!asked.common.quiet) {
+        put("{}: {} added; {} lists {}\n", asked.output.path,
+            counted(prober.added().size(), "output"), manifest,
+            counted(prober.shown().size(), "value"));
+    }
+    if (const auto count = prober.left_out().size(); count > 0) {
+        note(asked.common, fmt::format("{}: {} at borders of modules cannot be shown; see left_out "
+                                       "in {}",
+                                       asked.common.model, counted(count, "value"), manifest));
+    }
+    return done;
+}
+
+} // namespace
+
+void add_probe(CLI::App& app, action& chosen) {
+    add_command<probe_request>(
+        app, chosen, "probe", "add the values between modules to the outputs of a model", probe,
+        [](command_line takes, probe_request& asked) {
+            takes.common(asked.common);
+            takes.output(asked.output.path, "where the model with more outputs goes");
+            takes.value("--manifest", asked.manifest, "FILE",
+                        "where the list of values and modules goes", "OUT.json");
+            takes.value("--module", asked.module, "QUERY",
+                        "only modules that fit, those around them and those below");
+            takes.value("--depth", asked.depth, "N", "only modules so many levels below the root");
+            takes.value("--like", asked.like, "MANIFEST",
+                        "show the values of another model's list as well, where they are here");
+            takes.data(asked.output.data);
+            takes.flag("--force", asked.output.force, "replace files that exist beside OUT");
+            takes.no_sync(asked.output.no_sync);
+            takes.footer("Examples:\n  stemma probe model.onnx -o probed.onnx\n"
+                         "  stemma probe model.onnx -o probed.onnx --depth 3\n"
+                         "  stemma probe int8.onnx -o probed8.onnx --like probed.onnx.json");
+        });
+}
+
+} // namespace cli

@@ -1,0 +1,50 @@
+# Writes a header with a page in one piece, its style and scripts in it: cmake -DPAGE= -DHEADER= -P embed.cmake
+file(READ ${PAGE} page)
+cmake_path(GET PAGE PARENT_PATH folder)
+
+# read_part(<name> <variable>): a file without its licence, of which the end of the line stays.
+function(read_part name variable)
+    file(READ ${folder}/${name} text)
+    string(REGEX REPLACE "^[^\n]*SPDX-License-Identifier[^\n]*" "" text "${text}")
+    set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+string(REPLACE "<!-- SPDX-License-Identifier: Apache-2.0 -->\n" "" page "${page}")
+while(page MATCHES "<link rel=\"stylesheet\" href=\"([^\"]+)\">")
+    set(link "${CMAKE_MATCH_0}")
+    read_part(${CMAKE_MATCH_1} text)
+    string(REPLACE "${link}" "<style>${text}</style>" page "${page}")
+endwhile()
+# Scripts behind one another become one.
+string(REPLACE "\"></script>\n<script src=\"" "|" page "${page}")
+while(page MATCHES "<script src=\"([^\"]+)\"></script>")
+    set(element "${CMAKE_MATCH_0}")
+    string(REPLACE "|" ";" names "${CMAKE_MATCH_1}")
+    set(script "")
+    foreach(name IN LISTS names)
+        read_part(${name} text)
+        string(APPEND script "${text}")
+    endforeach()
+    string(REPLACE "${element}" "<script>${script}</script>" page "${page}")
+endwhile()
+
+set(between ")page\",\n    R\"page(")
+string(REPLACE "{{title}}" "${between}" page "${page}")
+string(REPLACE "{{data}}" "${between}" page "${page}")
+file(WRITE ${HEADER} "// Made of ${PAGE} by embed.cmake.
+#ifndef STEMMA_REPORT_PAGE_HPP
+#define STEMMA_REPORT_PAGE_HPP
+
+#include <array>
+#include <string_view>
+
+namespace stemma_report::detail {
+
+/// The page: what stands before its title, between title and data, and behind the data.
+inline constexpr std::array<std::string_view, 3> page{
+    R\"page(${page})page\"};
+
+} // namespace stemma_report::detail
+
+#endif // STEMMA_REPORT_PAGE_HPP
+")

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_REPORT_HPP
+#define STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_REPORT_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/detail/xml_text.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/record/summary.hpp>
+#include <stemma/report/detail/report_names.hpp>
+#include <stemma/report/summarize_model.hpp>
+#include <stemma/tagging/selection.hpp>
+#include <stemma/tagging/tagger.hpp>
+#include <stemma/types/described_attribute.hpp>
+#include <stemma/types/value_description.hpp>
+#include <stemma/types/value_descriptions.hpp>
+#include <stemma_report/page.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace stemma_report {
+
+namespace detail {
+
+/// Passes JSON on so that it can stand in a script element: `<` only occurs in its strings.
+template <stemma::text_sink Sink>
+class script_sink {
+public:
+    explicit script_sink(Sink& sink) : sink_(sink) {}
+
+    void write(std::string_view text) {
+        while (!text.empty()) {
+            const auto mark = std::min(text.find('<'), text.size());
+            sink_.write(text.substr(0, mark));
+            text.remove_prefix(mark);
+            if (!text.empty()) {
+                sink_.write("\\u003c");
+                text.remove_prefix(1);
+            }
+        }
+    }
+
+private:
+    Sink& sink_;
+};
+
+/// Writes what the page shows, as rows of arrays: values and nodes are too many for a tree in
+/// memory.
+template <stemma::text_sink Sink>
+class report_data {
+public:
+    report_data(Sink& sink, const stemma::attributed_model& opened)
+        : json_(sink)
+        , model_(opened.model())
+        , graph_(opened.operators().graph())
+        , modules_(opened.modules())
+        , found_(opened.tags())
+        , counts_(stemma::collect_statistics(model_, modules_, found_))
+        , describe_(model_)
+        , names_(model_) {}
+
+    void write(const stemma::tag_summary& summary) {
+        json_.begin_object();
+        json_.key("summary");
+        json_.begin_object(true);
+        write_summary(json_, summary);
+        json_.end_object();
+        json_.member("producer", std::string(model_.producer_name()) + " " +
+                                     std::string(model_.producer_version()));
+        json_.member("ir", model_.ir_version());
+        json_.key("opsets");
+        json_.begin_object(true);
+        for (const auto& opset : model_.opset_imports()) {
+            json_.member(stemma::spelled_domain(opset.domain), opset.version);
+        }
+        json_.end_object();
+        write_texts();
+        write_modules();
+        write_values();
+        write_nodes();
+        json_.end_object();
+        json_.finish();
+    }
+
+private:
+    void write_texts() {
+        json_.key("operators");
+        json_.begin_array(true);
+        for (stemma::id op = 0; op < model_.operator_count(); ++op) {
+            json_.value(model_.operator_type(op));
+        }
+        json_.end_array();
+        json_.key("provenances");
+        json_.begin_array(true);
+        for (std::size_t p = 0; p < found_.provenances.size(); ++p) {
+            json_.value(found_.provenances[static_cast<stemma::provenance>(p)]);
+        }
+        json_.end_array();
+    }
+
+    void write_modules() {
+        const stemma::infrastructure_packages infrastructure;
+        json_.key("modules");
+        json_.begin_array();
+        for (stemma::id m = 0; m < modules_.size(); ++m) {
+            json_.begin_array(true);
+            json_.value(modules_.attribute(m));
+            json_.value(modules_.class_name(m));
+            json_.value(modules_.qualified_class(m));
+            write_id(m == 0 ? stemma::no_id : modules_.index().parent(m));
+            json_.value(found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
+            json_.value(infrastructure.contain(modules_.qualified_class(m)));
+            json_.value(counts_.own_nodes[m]);
+            json_.value(counts_.nodes[m]);
+            json_.value(counts_.parameters[m]);
+            write_id(modules_.calls(m));
+            json_.value(stemma::weights_text(counts_.weights[m]));
+            json_.begin_array(true);
+            for (std::size_t i = 0; i < modules_.parameter_count(m); ++i) {
+                write_tensor(modules_.parameter(m, i), "parameter");
+            }
+            for (std::size_t i = 0; i < modules_.buffer_count(m); ++i) {
+                write_tensor(modules_.buffer(m, i), "buffer");
+            }
+            json_.end_array();
+            json_.end_array();
+        }
+        json_.end_array();
+    }
+
+    void write_tensor(const stemma::tensor_info& tensor, std::string_view kind) {
+        std::string shape;
+        for (auto extent : tensor.shape) {
+            shape.append(shape.empty() ? "" : ",").append(std::to_string(extent));
+        }
+        json_.begin_array(true);
+        json_.value(tensor.name);
+        json_.value(std::string(tensor.dtype) + "[" + shape + "]");
+        json_.value(kind == "parameter" && !tensor.trainable ? "frozen parameter" : kind);
+        json_.value(tensor.elements());
+        json_.end_array();
+    }
+
+    /// Names and kinds of values; types by number, as many have the same.
+    void write_values() {
+        std::unordered_map<std::string, stemma::id> types;
+        std::string texts;
+        json_.key("values");
+        json_.begin_array();
+        for (stemma::id value = 0; value < model_.value_count(); ++value) {
+            const stemma::value_description about = describe_(value);
+            const auto [type, is_new] =
+                types.emplace(about.type_and_shape(), static_cast<stemma::id>(types.size()));
+            json_.begin_array(true);
+            json_.value(model_.value_name(value));
+            json_.value(static_cast<int>(model_.kind(value)));
+            // A type stands where it occurs first.
+            is_new ? json_.value(type->first) : json_.value(type->second);
+            json_.end_array();
+        }
+        json_.end_array();
+        json_.key("results");
+        json_.begin_array(true);
+        for (auto value : model_.graph(0).outputs) {
+            write_id(value);
+        }
+        json_.end_array();
+    }
+
+    void write_nodes() {
+        json_.key("nodes");
+        json_.begin_array();
+        for (stemma::id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found_.attributions[node];
+            json_.begin_array(true);
+            json_.value(names_.node(node));
+            json_.value(model_.operator_id(node));
+            json_.value(made.module);
+            json_.value(static_cast<int>(made.source));
+            json_.value(made.confidence);
+            json_.begin_array(true);
+            for (auto value : model_.inputs(node)) {
+                write_id(value);
+            }
+            json_.end_array();
+            json_.begin_array(true);
+            for (stemma::id i = 0; i < model_.output_count(node); ++i) {
+                json_.value(model_.first_output(node) + i);
+            }
+            json_.end_array();
+            write_hidden_reads(node);
+            json_.begin_array(true);
+            for (const auto& claim : found_.conflicts.of(node)) {
+                json_.begin_array(true);
+                json_.value(found_.provenances[claim.source]);
+                json_.value(modules_.path(claim.module));
+                json_.value(claim.confidence);
+                json_.end_array();
+            }
+            json_.end_array();
+            write_attributes(node);
+            json_.end_array();
+        }
+        json_.end_array();
+    }
+
+    /// The attributes of a node as texts; by number, as many nodes have the same.
+    void write_attributes(stemma::id node) {
+        std::string key;
+        const auto all = stemma::describe_attributes(model_, node);
+        for (const auto& one : all) {
+            key.append(to_text(one)).push_back('\0');
+        }
+        const auto [number, is_new] =
+            attributes_.emplace(std::move(key), static_cast<stemma::id>(attributes_.size()));
+        if (!is_new) {
+            json_.value(number->second);
+            return;
+        }
+        json_.begin_array(true);
+        for (const auto& one : all) {
+            json_.value(to_text(one));
+        }
+        json_.end_array();
+    }
+
+    /// What reaches a node otherwise than as an input of its own: results of bodies, and what a
+    /// loop passes on to them.
+    void write_hidden_reads(stemma::id node) {
+        const auto inputs = model_.inputs(node);
+        json_.begin_array(true);
+        for (auto [it, last] = in_edges(node, graph_); it != last; ++it) {
+            const auto value = get(stemma::value_index, graph_, *it);
+            if (std::ranges::find(inputs, value) == inputs.end()) {
+                json_.value(value);
+            }
+        }
+        json_.end_array();
+    }
+
+    void write_id(stemma::id number) {
+        number == stemma::no_id ? json_.value(-1) : json_.value(number);
+    }
+
+    stemma::json_writer<Sink> json_;
+    const stemma::wire_model& model_;
+    const stemma::operator_graph& graph_;
+    const stemma::module_tree& modules_;
+    const stemma::tagging& found_;
+    stemma::module_statistics counts_;
+    stemma::value_descriptions describe_;
+    stemma::report_names names_;
+    std::unordered_map<std::string, stemma::id> attributes_; // those of nodes that were written
+};
+
+} // namespace detail
+
+/// Writes a page about a model that needs nothing but a browser: the tree of modules, and for each
+/// its nodes, graph, parameters, what goes in and out, and conflicts.
+///
+/// Requires: the evidence was not forgotten. Complexity: O(length of the result); memory for a
+/// buffer and the different types.
+template <stemma::text_sink Sink>
+void write_html_report(Sink& sink, stemma::attributed_model& opened) {
+    const auto summary = stemma::summarize(opened);
+    sink.write(detail::page[0]);
+    sink.write(stemma::xml_text(summary.model));
+    sink.write(detail::page[1]);
+    detail::script_sink script(sink);
+    detail::report_data(script, opened).write(summary);
+    sink.write(detail::page[2]);
+}
+
+} // namespace stemma_report
+
+#endif // STEMMA_EXAMPLES_REPORT_STEMMA_REPORT_HTML_REPORT_HPP

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_IO_FOREIGN_FILE_HPP
+#define STEMMA_IO_FOREIGN_FILE_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+struct file_mark {
+    std::size_t at;         ///< bytes from the start
+    std::string_view bytes; ///< that stand there
+    bool zeros_before;      ///< the two bytes before are zero, as no message of protobuf has them
+    std::string_view text;  ///< what such a file is, and what to do
+};
+
+inline constexpr std::array<file_mark, 11> file_marks{{
+    {0, "version https://git-lfs", false,
+     "is a git-LFS pointer rather than the file itself: run 'git lfs pull'"},
+    {0, "PK\3\4", false,
+     "is a zip archive, as torch.save writes (.pt, .pth): export the model to ONNX, or unpack it"},
+    {0, "\x1f\x8b", false, "is compressed with gzip: run 'gunzip' on it"},
+    {4, "ORTM", true,
+     "is in the ORT format of ONNX Runtime: use the ONNX file that it was made from"},
+    {4, "TFL3", true, "is a TFLite model: convert it with tf2onnx"},
+    {0, "GGUF", false, "is a GGUF file of weights: export the model to ONNX"},
+    {0, "\x89HDF", false, "is an HDF5 file, as Keras writes: convert it with tf2onnx"},
+    {0, "\x80\2", false, "is a Python pickle: export the model to ONNX"},
+    {0, "\x93NUMPY", false, "is a NumPy array rather than a model"},
+    {0, "<!DOCTYPE", false, "is a web page rather than a model: the download went wrong"},
+    {0, "<html", false, "is a web page rather than a model: the download went wrong"},
+}};
+
+[[nodiscard]] inline bool is_blank(char c) noexcept {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// Whether bytes begin with text of some length, rather than with the tags of a message.
+[[nodiscard]] inline bool begins_as_text(std::string_view bytes) noexcept {
+    constexpr std::size_t least = 16;
+    constexpr std::size_t most = 512;
+    const auto head = bytes.substr(0, most);
+    return head.size() >= least && std::all_of(head.begin(), head.end(), [](char c) {
+               return static_cast<unsigned char>(c) >= 0x20 || is_blank(c);
+           });
+}
+
+/// Whether text begins as protobuf's text format does: `name: value` or `name {`.
+[[nodiscard]] inline bool begins_as_text_format(std::string_view text) noexcept {
+    const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+    const auto rest = end == text.npos ? std::string_view() : text.substr(end);
+    return end != 0 && (rest.starts_with(':') || rest.starts_with(" {") || rest.starts_with("{"));
+}
+
+} // namespace detail
+
+/// Returns: what bytes are that are no ONNX model, and what to do, as the rest of a sentence about
+/// the file; "" where they look like nothing else. Looks at the first bytes only.
+[[nodiscard]] inline std::string_view foreign_file_text(std::string_view bytes) noexcept {
+    for (const auto& mark : detail::file_marks) {
+        const bool marked = bytes.size() >= mark.at + mark.bytes.size() &&
+                            bytes.substr(mark.at, mark.bytes.size()) == mark.bytes;
+        if (marked && (!mark.zeros_before || (bytes[2] == '\0' && bytes[3] == '\0'))) {
+            return mark.text;
+        }
+    }
+    // safetensors: eight bytes of length, of which the upper ones are zero, and JSON.
+    if (bytes.size() > 9 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+        bytes[8] == '{' && (bytes[9] == '"' || bytes[9] == '}')) {
+        return "is a safetensors file of weights: export the model to ONNX";
+    }
+    auto text = bytes;
+    while (!text.empty() && detail::is_blank(text.front())) {
+        text.remove_prefix(1);
+    }
+    if (text.starts_with('{') || text.starts_with("[{") || text.starts_with("[\"")) {
+        auto inside = text.substr(1);
+        while (!inside.empty() && detail::is_blank(inside.front())) {
+            inside.remove_prefix(1);
+        }
+        if (text.front() == '[' || inside.starts_with('"') || inside.starts_with('}')) {
+            return "is JSON rather than an ONNX model; a capture is given with -m";
+        }
+    }
+    if (!detail::begins_as_text(bytes)) {
+        return {};
+    }
+    return detail::begins_as_text_format(text) ? "is a model in protobuf's text format: convert it "
+                                                 "with 'protoc --encode=onnx.ModelProto onnx.proto'"
+                                               : "is plain text rather than an ONNX model";
+}
+
+} // namespace stemma
+
+#endif // STEMMA_IO_FOREIGN_FILE_HPP

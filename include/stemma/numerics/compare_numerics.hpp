@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_NUMERICS_COMPARE_NUMERICS_HPP
+#define STEMMA_NUMERICS_COMPARE_NUMERICS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/numerics/pair_values.hpp>
+#include <stemma/numerics/value_difference.hpp>
+#include <stemma/numerics/value_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What is known of where the difference in a module's results comes from.
+enum class module_verdict : std::uint8_t {
+    within,       ///< its results are within the bounds
+    adds,         ///< what it reads is within the bounds, or it exceeds them on right inputs
+    passes_on,    ///< on right inputs its results are within the bounds
+    unclear,      ///< what it reads is beyond the bounds already: run it apart to know
+    not_compared, ///< no result of it could be compared
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(module_verdict verdict) noexcept {
+    switch (verdict) {
+    case module_verdict::within:
+        return "within";
+    case module_verdict::adds:
+        return "adds";
+    case module_verdict::passes_on:
+        return "passes_on";
+    case module_verdict::unclear:
+        return "unclear";
+    case module_verdict::not_compared:
+        return "not_compared";
+    }
+    return "";
+}
+
+/// A value in both runs.
+struct compared_value {
+    paired_value pair{};                          ///< which two
+    std::optional<value_difference> difference{}; ///< nothing where the shapes differ
+    bool exceeds = false;                         ///< a bound, or in shape
+};
+
+/// What the numbers say of a module.
+struct module_numerics {
+    id module = no_id;                          ///< of the first model
+    std::optional<value_difference> incoming{}; ///< of what it reads, the worst
+    std::optional<value_difference> outgoing{}; ///< of what it makes, the worst
+    std::optional<value_difference> own{};      ///< of what it makes of right inputs, the worst
+    std::size_t outputs = 0;                    ///< values that it makes
+    std::size_t compared = 0;                   ///< those that could be compared
+    bool reads_exceeding = false;               ///< something that exceeds a bound
+    id first = no_id; ///< the first of its results that exceeds a bound, by place in `values`
+    module_verdict verdict = module_verdict::not_compared; ///< what follows
+};
+
+/// How the numbers of two runs differ.
+struct numerics_report {
+    difference_bounds bounds;             ///< that were asked for
+    std::vector<compared_value> values;   ///< inputs first, then in an order of execution
+    std::vector<module_numerics> modules; ///< those with results, in the order of the tree
+    id first_module = no_id; ///< the deepest one that makes the first value beyond the bounds
+    id first_value = no_id;  ///< that value, by place in `values`
+    std::size_t unequal_inputs = 0; ///< inputs of the model that are not the same in both runs
+};
+
+/// What `compare_numerics` looks at.
+struct numerics_options {
+    difference_bounds bounds{};  ///< what is too much
+    std::vector<bool> modules{}; ///< by module of the first model; empty for all
+    given_pairs pairs{};         ///< values that are the same, whatever they are called
+};
+
+namespace detail {
+
+inline void keep_worst(std::optional<value_difference>& worst, const compared_value& by) {
+    if (by.difference) {
+        worst ? worst->merge(*by.difference) : static_cast<void>(worst = by.difference);
+    }
+}
+
+/// Returns: what a module's own results say, given what it reads.
+[[nodiscard]] inline module_verdict verdict_of(const module_numerics& numbers,
+                                               const difference_bounds& bounds) {
+    if (numbers.compared == 0) {
+        return module_verdict::not_compared;
+    }
+    if (numbers.own) {
+        return bounds.are_exceeded(*numbers.own) ? module_verdict::adds
+               : numbers.first != no_id          ? module_verdict::passes_on
+                                                 : module_verdict::within;
+    }
+    return numbers.first == no_id    ? module_verdict::within
+           : numbers.reads_exceeding ? module_verdict::unclear
+                                     : module_verdict::adds;
+}
+
+} // namespace detail
+
+/// Compares the values of two runs, module by module of the first model. A value is read once.
+/// Requires: both models keep their evidence.
+/// Throws: `error` for values that cannot be read.
+/// Complexity: O(bytes of the values), in memory that does not depend on them.
+[[nodiscard]] inline numerics_report compare_numerics(const observed_model& a,
+                                                      const observed_model& b,
+                                                      const numerics_options& options = {}) {
+    numerics_report report;
+    report.bounds = options.bounds;
+    const auto& model = a.opened->model();
+    const auto& tree = a.opened->modules().index();
+    auto asked = options.modules;
+    asked.resize(tree.size(), asked.empty());
+    std::unordered_map<id, id> place; // of a value among those compared
+    for (auto& pair : pair_values(a, b, options.pairs)) {
+        compared_value made{std::move(pair), {}, false};
+        const auto name = model.value_name(made.pair.value);
+        const auto mine = a.values->find(name);
+        const auto other = b.values->find(made.pair.other);
+        made.difference = compare_values(*mine, *other);
+        made.exceeds = !made.difference || options.bounds.are_exceeded(*made.difference);
+        a.values->release(name);
+        b.values->release(made.pair.other);
+        if (made.pair.how == value_pairing::order && !made.difference) {
+            continue; // they were not the same after all
+        }
+        const auto producer = model.producer(made.pair.value);
+        const auto at = static_cast<id>(report.values.size());
+        place.emplace(made.pair.value, at);
+        if (producer == no_id) {
+            report.unequal_inputs += made.difference && made.difference->identical ? 0U : 1U;
+        } else if (made.exceeds && report.first_value == no_id) {
+            auto m = a.opened->tags().attributions[producer].module;
+            while (m != 0 && !asked[m]) {
+                m = tree.parent(m);
+            }
+            report.first_module = m;
+            report.first_value = at;
+        }
+        report.values.push_back(std::move(made));
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        if (!asked[m] || a.borders->outputs[m].empty()) {
+            continue;
+        }
+        module_numerics numbers;
+        numbers.module = m;
+        numbers.outputs = a.borders->outputs[m].size();
+        for (const auto value : a.borders->inputs[m]) {
+            if (const auto known = place.find(value); known != place.end()) {
+                const auto& read = report.values[known->second];
+                detail::keep_worst(numbers.incoming, read);
+                numbers.reads_exceeding = numbers.reads_exceeding || read.exceeds;
+            }
+        }
+        for (const auto value : a.borders->outputs[m]) {
+            if (const auto known = place.find(value); known != place.end()) {
+                const auto& made = report.values[known->second];
+                detail::keep_worst(numbers.outgoing, made);
+                ++numbers.compared;
+                numbers.first =
+                    made.exceeds ? std::min(numbers.first, known->second) : numbers.first;
+            }
+        }
+        numbers.verdict = detail::verdict_of(numbers, options.bounds);
+        report.modules.push_back(std::move(numbers));
+    }
+    return report;
+}
+
+namespace detail {
+
+// JSON has no infinite numbers; those above are null.
+inline constexpr double lowest_sqnr = -999;
+
+template <class Json>
+void write_difference(Json& json, const value_difference& by) {
+    json.begin_object(true);
+    json.member("elements", by.elements);
+    json.member("identical", by.identical);
+    json.member("max_abs", by.max_abs);
+    json.member("max_rel", by.max_rel);
+    json.member("cosine", by.cosine);
+    json.member("sqnr", std::isfinite(by.sqnr) || by.sqnr > 0 ? by.sqnr : lowest_sqnr);
+    json.member("unequal_nonfinite", by.unequal_nonfinite);
+    json.end_object();
+}
+
+} // namespace detail
+
+/// Writes a report as JSON (`stemma.numerics/1`). A ratio that is infinite is `null`; one of a
+/// value that should be 0 everywhere is -999. Complexity: O(length of the result).
+template <text_sink Sink>
+void write_numerics(Sink& sink, const numerics_report& report, const observed_model& a,
+                    const observed_model& b) {
+    const auto& model = a.opened->model();
+    const auto& modules = a.opened->modules();
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.numerics/1");
+    json.member("model", model.file());
+    json.member("other", b.opened->model().file());
+    json.key("bounds");
+    json.begin_object(true);
+    const std::pair<std::string_view, std::optional<double>> bounds[] = {
+        {"max_abs", report.bounds.max_abs},
+        {"max_rel", report.bounds.max_rel},
+        {"min_cosine", report.bounds.min_cosine},
+        {"min_sqnr", report.bounds.least_sqnr()}};
+    for (const auto& [name, bound] : bounds) {
+        json.key(name);
+        bound ? json.value(*bound) : json.null();
+    }
+    json.end_object();
+    json.key("first");
+    if (report.first_value == no_id) {
+        json.null();
+    } else {
+        json.begin_object(true);
+        json.member("module", modules.path(report.first_module));
+        json.member("value", model.value_name(report.values[report.first_value].pair.value));
+        json.end_object();
+    }
+    json.member("unequal_inputs", report.unequal_inputs);
+    const auto write_optional = [&](std::string_view key,
+                                    const std::optional<value_difference>& by) {
+        json.key(key);
+        by ? detail::write_difference(json, *by) : json.null();
+    };
+    json.key("modules");
+    json.begin_array();
+    for (const auto& one : report.modules) {
+        json.begin_object(true);
+        json.member("module", modules.path(one.module));
+        json.member("class", modules.class_name(one.module));
+        json.member("verdict", to_string(one.verdict));
+        json.member("outputs", one.outputs);
+        json.member("compared", one.compared);
+        write_optional("incoming", one.incoming);
+        write_optional("outgoing", one.outgoing);
+        write_optional("own", one.own);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("values");
+    json.begin_array();
+    for (const auto& one : report.values) {
+        json.begin_object(true);
+        json.member("name", model.value_name(one.pair.value));
+        json.member("other", one.pair.other);
+        json.member("paired_by", to_string(one.pair.how));
+        const auto producer = model.producer(one.pair.value);
+        json.key("module");
+        producer == no_id
+            ? json.null()
+            : json.value(modules.path(a.opened->tags().attributions[producer].module));
+        json.member("exceeds", one.exceeds);
+        write_optional("difference", one.difference);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_COMPARE_NUMERICS_HPP

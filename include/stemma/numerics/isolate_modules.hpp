@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_NUMERICS_ISOLATE_MODULES_HPP
+#define STEMMA_NUMERICS_ISOLATE_MODULES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/model_cutter.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/numerics/compare_numerics.hpp>
+#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/pair_values.hpp>
+#include <stemma/numerics/value_file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A part of the second model that is to run on values of the first.
+struct isolated_part {
+    id module = no_id;     ///< of the first model
+    std::string file{};    ///< in the folder
+    std::string refusal{}; ///< why it cannot be run apart; "" where it can
+    cut_record cut{};      ///< of the second model
+};
+
+namespace detail {
+
+inline constexpr std::string_view isolation_file = "isolate.json";
+inline constexpr std::string_view isolation_inputs = "inputs.npz";
+inline constexpr std::string_view isolation_results = "results.npz";
+
+/// Writes what `isolate_modules` does.
+class module_isolator {
+public:
+    module_isolator(const observed_model& a, const observed_model& b, const numerics_report& report)
+        : a_(a), b_(b), report_(report) {
+        for (const auto& one : report.values) {
+            mine_.emplace(one.pair.other, a.opened->model().value_name(one.pair.value));
+        }
+        const auto& model = a.opened->model();
+        for (const auto value : model.graph(0).inputs) {
+            if (value != no_id) {
+                mine_.emplace(model.value_name(value), model.value_name(value));
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<isolated_part> write(attributed_model& second,
+                                                   const std::string& folder, cut_options options) {
+        std::vector<id> modules; // of the second
+        std::map<id, id> module_of;
+        std::vector<isolated_part> parts;
+        const module_lookup paths(second.modules());
+        for (const auto& one : report_.modules) {
+            if (one.first == no_id) {
+                continue;
+            }
+            const auto other = find_module(paths, a_.opened->modules().path(one.module));
+            if (other == no_id) {
+                parts.push_back({one.module, {}, "the other model has no module of this path", {}});
+            } else {
+                modules.push_back(other);
+                module_of.emplace(other, one.module);
+            }
+        }
+        std::ranges::sort(modules);
+        options.many = true;
+        model_cutter cutter(second.model(), std::move(options));
+        for (auto& record : cutter.write_all(second, modules, folder)) {
+            isolated_part part;
+            part.module = module_of.at(record.module);
+            part.file = std::filesystem::path(record.file).filename().string();
+            part.refusal = record.is_refused() ? record.text : missing_input(record);
+            part.cut = std::move(record);
+            parts.push_back(std::move(part));
+        }
+        std::ranges::stable_sort(parts, {}, &isolated_part::module);
+        write_inputs(parts, folder);
+        write_manifest(parts, folder);
+        return parts;
+    }
+
+private:
+    [[nodiscard]] std::string missing_input(const cut_record& record) const {
+        if (!record.exact) {
+            return "it holds a random operator";
+        }
+        for (const auto& name : record.inputs) {
+            const auto mine = mine_.find(name);
+            if (mine == mine_.end() || !a_.values->holds(mine->second)) {
+                return "no value of the first run stands for its input '" + name + "'";
+            }
+        }
+        return {};
+    }
+
+    void write_inputs(std::vector<isolated_part>& parts, const std::string& folder) const {
+        const auto path = (std::filesystem::path(folder) / isolation_inputs).string();
+        output_file file(path);
+        npz_writer out(file, path);
+        std::set<std::string> written;
+        for (auto& part : parts) {
+            for (const auto& name : part.cut.inputs) {
+                if (!part.refusal.empty() || written.contains(name)) {
+                    continue;
+                }
+                const auto& mine = mine_.at(name);
+                const auto value = a_.values->find(mine);
+                const auto other = b_.values->find(name);
+                const auto type = other ? other->data_type() : value->data_type();
+                const auto bytes = value->bytes_as(type);
+                if (!bytes) {
+                    part.refusal = "its input '" + name + "' has elements of another kind";
+                    break;
+                }
+                out.add(name, type, value->dims(), *bytes);
+                a_.values->release(mine);
+                written.insert(name);
+            }
+        }
+        out.finish();
+        file.commit();
+    }
+
+    void write_manifest(const std::vector<isolated_part>& parts, const std::string& folder) const {
+        output_file file((std::filesystem::path(folder) / isolation_file).string());
+        json_writer json(file);
+        json.begin_object();
+        json.member("schema", "stemma.isolate/1");
+        json.member("model", std::filesystem::path(b_.opened->model().file()).filename().string());
+        json.member("inputs", isolation_inputs);
+        json.member("results", isolation_results);
+        json.key("parts");
+        json.begin_array();
+        for (const auto& part : parts) {
+            json.begin_object(true);
+            json.member("module", a_.opened->modules().path(part.module));
+            json.key("file");
+            part.refusal.empty() ? json.value(part.file) : json.null();
+            json.key("reason");
+            part.refusal.empty() ? json.null() : json.value(part.refusal);
+            json.key("inputs");
+            json.begin_array();
+            for (const auto& name : part.cut.inputs) {
+                json.value(name);
+            }
+            json.end_array();
+            json.key("outputs");
+            json.begin_array();
+            for (const auto& name : part.cut.outputs) {
+                json.value(name);
+            }
+            json.end_array();
+            json.end_object();
+        }
+        json.end_array();
+        json.end_object();
+        json.finish();
+        file.commit();
+    }
+
+    const observed_model& a_;
+    const observed_model& b_;
+    const numerics_report& report_;
+    std::map<std::string, std::string, std::less<>> mine_; // names in b: names in a
+};
+
+} // namespace detail
+
+/// Prepares to tell modules that add a difference from those that pass one on: cuts the modules
+/// whose results exceed a bound out of the second model, and writes them to a folder with
+/// `inputs.npz`, what they read in the first run, and `isolate.json`, which says what is to be run.
+/// A runner (docs/numerics.md) writes the results beside them, for `add_isolated`.
+///
+/// Requires: `b.opened` is `second`; it keeps its evidence.
+/// Returns: what was written, and what could not be.
+/// Throws: as `model_cutter::write_all`; `error` of `too_large` for 4 GiB of inputs.
+/// Complexity: O(bytes).
+inline std::vector<isolated_part> isolate_modules(const observed_model& a, const observed_model& b,
+                                                  attributed_model& second,
+                                                  const numerics_report& report,
+                                                  const std::string& folder,
+                                                  cut_options options = {}) {
+    return detail::module_isolator(a, b, report).write(second, folder, std::move(options));
+}
+
+/// Adds what modules of the second model made of the first one's inputs: a folder that
+/// `isolate_modules` wrote, in which a runner left `results.npz`.
+/// Returns: how many modules were run apart.
+/// Throws: `error` of `cannot_read` where no results are there, `malformed` or `unsupported`.
+/// Complexity: O(bytes of the results).
+inline std::size_t add_isolated(numerics_report& report, const observed_model& a,
+                                const std::string& folder) {
+    const auto path = (std::filesystem::path(folder) / detail::isolation_file).string();
+    const mapped_file manifest(path);
+    const auto fail = [&](std::string_view why) {
+        STEMMA_THROW(error(error_code::malformed, path, "", why));
+    };
+    const auto json = nlohmann::json::parse(manifest.bytes(), nullptr, false);
+    if (json.is_discarded() || !json.is_object() ||
+        json.value("schema", "") != "stemma.isolate/1" || !json.contains("parts") ||
+        !json["parts"].is_array()) {
+        fail("is no list of parts to run, stemma.isolate/1");
+    }
+    const value_file results((std::filesystem::path(folder) / detail::isolation_results).string());
+    std::map<std::string_view, std::string_view> mine; // names in b: names in a
+    for (const auto& one : report.values) {
+        mine.emplace(one.pair.other, a.opened->model().value_name(one.pair.value));
+    }
+    std::map<std::string, std::optional<value_difference>> own; // by path of a module
+    for (const auto& part : json["parts"]) {
+        if (!part.is_object() || !part.contains("file") || !part.contains("module") ||
+            !part["module"].is_string() || !part.contains("outputs") ||
+            !part["outputs"].is_array()) {
+            fail("a part lacks its module, file or outputs");
+        }
+        for (const auto& output : part["outputs"]) {
+            if (!output.is_string() || !part["file"].is_string()) {
+                continue; // it was not run
+            }
+            const auto name = output.get<std::string>();
+            const auto known = mine.find(name);
+            const auto result = results.find(part["file"].get<std::string>() + "#" + name);
+            if (known == mine.end() || !result) {
+                continue;
+            }
+            const auto wanted = a.values->find(known->second);
+            const auto apart = wanted ? compare_values(*wanted, *result) : std::nullopt;
+            if (apart) {
+                auto& worst = own[part["module"].get<std::string>()];
+                worst ? worst->merge(*apart) : static_cast<void>(worst = apart);
+            }
+        }
+    }
+    std::size_t count = 0;
+    for (auto& one : report.modules) {
+        const auto found = own.find(a.opened->modules().path(one.module));
+        if (found != own.end()) {
+            one.own = found->second;
+            one.verdict = detail::verdict_of(one, report.bounds);
+            ++count;
+        }
+    }
+    return count;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_ISOLATE_MODULES_HPP

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_NUMERICS_MODULE_VALUES_HPP
+#define STEMMA_NUMERICS_MODULE_VALUES_HPP
+
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/topological_order.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The values at the borders of modules, each with all that lies below it, as a run of the model
+/// can show them: values of the main graph that depend on more than weights.
+struct module_values {
+    grouped_ids inputs; ///< by module: made outside of it and read in it, inputs of the model first
+    grouped_ids outputs;  ///< by module: made in it and read, or given, outside of it
+    grouped_ids hidden;   ///< by module: values at its border that no run shows, as they are in
+                          ///< bodies of nodes or in functions
+    std::vector<id> rank; ///< by node: its place in an order in which the model can run
+};
+
+namespace detail {
+
+/// Returns: by node, its place in an order in which the model can run; of nodes on a circle, the
+/// last.
+[[nodiscard]] inline std::vector<id> running_order(const operator_graph& graph) {
+    std::vector<id> rank(num_vertices(graph), no_id);
+    id next = 0;
+    for (const auto v : topological_order(graph)) {
+        rank[v] = next++;
+    }
+    return rank;
+}
+
+/// Returns: the ids by module, in the order of `pairs`, without those that `drop` names.
+template <class Drop>
+[[nodiscard]] grouped_ids grouped(std::size_t count, const std::vector<std::pair<id, id>>& pairs,
+                                  Drop drop) {
+    return {count, [&](auto take) {
+                for (const auto& [m, value] : pairs) {
+                    if (!drop(value)) {
+                        take(m, value);
+                    }
+                }
+            }};
+}
+
+} // namespace detail
+
+/// Finds the values at the borders of all modules.
+/// Requires: the model keeps its evidence. Complexity: O(nodes + edges + length of the result).
+[[nodiscard]] inline module_values find_module_values(const attributed_model& opened) {
+    const auto& model = opened.model();
+    const auto& graph = opened.operators().graph();
+    const auto& tree = opened.modules().index();
+    std::vector<id> module(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        module[node] = opened.tags().attributions[node].module;
+    }
+    const auto depends = find_dependence(model, find_random_operators(model));
+    std::vector<bool> apart(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        apart[node] = depends[node] <= dependence::weight;
+    }
+    std::vector<bool> given(model.value_count(), false); // outputs of graphs that no node owns
+    for (id g = 0; g < model.graph_count(); ++g) {
+        for (const auto value : model.graph(g).outputs) {
+            if (value != no_id && model.graph(g).kind != graph_kind::body) {
+                given[value] = true;
+            }
+        }
+    }
+    std::vector<id> leaving;
+    const auto found = find_module_boundaries(graph, tree, module, apart, [&](id node) {
+        leaving.clear();
+        for (id i = 0; i < model.output_count(node); ++i) {
+            if (given[model.first_output(node) + i]) {
+                leaving.push_back(model.first_output(node) + i);
+            }
+        }
+        return leaving;
+    });
+    // Inputs of the model, which no node makes.
+    std::vector<std::pair<id, id>> in;
+    std::vector<std::unordered_set<id>> met(tree.size());
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (const auto value : model.inputs(node)) {
+            if (value == no_id || model.kind(value) != value_kind::input) {
+                continue;
+            }
+            for (auto m = module[node]; m != no_id && met[m].insert(value).second;
+                 m = tree.parent(m)) {
+                in.emplace_back(m, value);
+            }
+        }
+    }
+    std::vector<std::pair<id, id>> out;
+    const std::unordered_set<id> redefined(model.redefined().begin(), model.redefined().end());
+    const auto add = [&](const grouped_ids& from, std::vector<std::pair<id, id>>& to) {
+        for (id m = 0; m < tree.size(); ++m) {
+            for (const auto value : from[m]) {
+                to.emplace_back(m, value);
+            }
+        }
+    };
+    add(found.inputs, in);
+    add(found.outputs, out);
+    const auto is_hidden = [&](id value) {
+        return model.graph_of_value(value) != 0 || model.value_name(value).empty() ||
+               redefined.contains(value);
+    };
+    const auto is_seen = [&](id value) { return !is_hidden(value); };
+    return {detail::grouped(tree.size(), in, is_hidden),
+            detail::grouped(tree.size(), out, is_hidden),
+            detail::grouped(tree.size(), out, is_seen), detail::running_order(graph)};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_MODULE_VALUES_HPP

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_NUMERICS_PAIR_VALUES_HPP
+#define STEMMA_NUMERICS_PAIR_VALUES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/value_file.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace stemma {
+
+/// How it is known that two values are the same one.
+enum class value_pairing : std::uint8_t {
+    given, ///< whoever asks says so
+    name,  ///< they have one name
+    order, ///< modules of one path make as many values that have no other partner
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(value_pairing how) noexcept {
+    switch (how) {
+    case value_pairing::given:
+        return "given";
+    case value_pairing::name:
+        return "name";
+    case value_pairing::order:
+        return "order";
+    }
+    return "";
+}
+
+/// A model whose values are looked at, the values of a run of it, and those at the borders of its
+/// modules.
+struct observed_model {
+    const attributed_model* opened = nullptr; ///< not null
+    const module_values* borders = nullptr;   ///< not null
+    const value_file* values = nullptr;       ///< not null
+};
+
+/// A value of the first model, and the one of the second that stands for it.
+struct paired_value {
+    id value = no_id;                        ///< of the first model
+    std::string other{};                     ///< its name in the second
+    value_pairing how = value_pairing::name; ///< why these two
+};
+
+/// Names of values of the first model, and what they are called in the second: what is known of how
+/// one became the other.
+using given_pairs = std::map<std::string, std::string, std::less<>>;
+
+namespace detail {
+
+/// Pairs the values of two runs.
+class value_pairer {
+public:
+    value_pairer(const observed_model& a, const observed_model& b, const given_pairs& given)
+        : a_(a), b_(b), given_(given) {
+        const auto& model = b.opened->model();
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.graph_of_value(value) == 0 && model.producer(value) != no_id) {
+                made_.emplace(model.value_name(value), model.producer(value));
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<paired_value> pair() {
+        const auto& model = a_.opened->model();
+        const auto modules = static_cast<id>(a_.opened->modules().size());
+        for (id m = 0; m < modules; ++m) {
+            std::ranges::for_each(a_.borders->inputs[m], [&](id v) { pair_by_name(v); });
+            std::ranges::for_each(a_.borders->outputs[m], [&](id v) { pair_by_name(v); });
+        }
+        // Modules inside first, whose values have fewer others to be taken for.
+        const module_lookup paths(b_.opened->modules());
+        for (id m = modules; m-- > 0;) {
+            const auto other = find_module(paths, a_.opened->modules().path(m));
+            if (other != no_id) {
+                pair_in_order(m, other);
+            }
+        }
+        std::ranges::stable_sort(pairs_, {}, [&](const paired_value& one) {
+            const auto producer = model.producer(one.value);
+            return producer == no_id ? std::pair(id{0}, id{0})
+                                     : std::pair(id{1}, a_.borders->rank[producer]);
+        });
+        return std::move(pairs_);
+    }
+
+private:
+    void take(id value, std::string_view other, value_pairing how) {
+        pairs_.push_back({value, std::string(other), how});
+        taken_.insert(pairs_.back().other);
+    }
+
+    void pair_by_name(id value) {
+        const auto name = a_.opened->model().value_name(value);
+        if (!a_.values->holds(name) || !met_.insert(value).second) {
+            return;
+        }
+        const auto given = given_.find(name);
+        if (given != given_.end() && b_.values->holds(given->second)) {
+            take(value, given->second, value_pairing::given);
+        } else if (b_.values->holds(name) && means_the_same(value, name)) {
+            take(value, name, value_pairing::name);
+        } else {
+            met_.erase(value); // perhaps by its place
+        }
+    }
+
+    /// Exporters number values: in two files a number means the same only in the same module.
+    [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
+        const bool is_number =
+            std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+        const auto made = made_.find(name);
+        const auto producer = a_.opened->model().producer(value);
+        return !is_number || made == made_.end() || producer == no_id ||
+               path_of(*a_.opened, producer) == path_of(*b_.opened, made->second);
+    }
+
+    [[nodiscard]] static std::string path_of(const attributed_model& opened, id node) {
+        return opened.modules().path(opened.tags().attributions[node].module);
+    }
+
+    void pair_in_order(id m, id other) {
+        auto open = in_order(a_, m, [&](id v) { return met_.contains(v); });
+        const auto candidates = in_order(b_, other, [&](id v) {
+            return taken_.contains(std::string(b_.opened->model().value_name(v)));
+        });
+        if (open.size() != candidates.size()) {
+            return;
+        }
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            met_.insert(open[i]);
+            take(open[i], b_.opened->model().value_name(candidates[i]), value_pairing::order);
+        }
+    }
+
+    template <class Known>
+    [[nodiscard]] static std::vector<id> in_order(const observed_model& of, id m, Known known) {
+        const auto& model = of.opened->model();
+        std::vector<id> values;
+        for (const auto value : of.borders->outputs[m]) {
+            if (of.values->holds(model.value_name(value)) && !known(value)) {
+                values.push_back(value);
+            }
+        }
+        std::ranges::stable_sort(values, {},
+                                 [&](id v) { return of.borders->rank[model.producer(v)]; });
+        return values;
+    }
+
+    const observed_model& a_;
+    const observed_model& b_;
+    const given_pairs& given_;
+    std::unordered_map<std::string_view, id> made_; // names of values of b, and their producers
+    std::unordered_set<id> met_;                    // values of a
+    std::unordered_set<std::string> taken_;         // names of values of b
+    std::vector<paired_value> pairs_;
+};
+
+} // namespace detail
+
+/// Finds which values of two runs are the same: as `given`, else by name, else by their order where
+/// modules of one path have as many. Only values at the borders of modules, which both runs show.
+/// Returns: inputs first, then in an order of execution.
+/// Complexity: O(n log n) of the values.
+[[nodiscard]] inline std::vector<paired_value>
+pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
+    return detail::value_pairer(a, b, given).pair();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_PAIR_VALUES_HPP

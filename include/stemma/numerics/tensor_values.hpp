@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_NUMERICS_TENSOR_VALUES_HPP
+#define STEMMA_NUMERICS_TENSOR_VALUES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the number that a float16 stands for.
+[[nodiscard]] inline double from_float16(std::uint16_t bits) noexcept {
+    const int exponent = (bits >> 10U) & 31U;
+    const int fraction = bits & 1023U;
+    const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+    if (exponent == 31) {
+        return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                             : std::numeric_limits<double>::quiet_NaN();
+    }
+    return sign *
+           (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+}
+
+/// Returns: the number that a bfloat16 stands for.
+[[nodiscard]] inline double from_bfloat16(std::uint16_t bits) noexcept {
+    return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
+}
+
+/// Returns: the nearest number with a fraction of so many bits, ties to even, where the smallest
+/// normal one is 2^`least`.
+[[nodiscard]] inline double rounded_to(double number, int bits, int least) noexcept {
+    if (number == 0 || !std::isfinite(number)) {
+        return number;
+    }
+    const int exponent = std::max(std::ilogb(number), least);
+    return std::ldexp(std::nearbyint(std::ldexp(number, bits - exponent)), exponent - bits);
+}
+
+/// Returns: the bits of the nearest float16.
+[[nodiscard]] inline std::uint16_t to_float16(double number) noexcept {
+    const unsigned sign = std::signbit(number) ? 0x8000U : 0U;
+    const auto size = std::abs(rounded_to(number, 10, -14));
+    if (std::isnan(size)) {
+        return static_cast<std::uint16_t>(sign | 0x7e00U);
+    }
+    if (size > 65504.0) {
+        return static_cast<std::uint16_t>(sign | 0x7c00U);
+    }
+    if (size < 0x1p-14) {
+        return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::ldexp(size, 24)));
+    }
+    const int exponent = std::ilogb(size);
+    const auto fraction = static_cast<unsigned>(std::ldexp(size, 10 - exponent)) - 1024U;
+    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(exponent + 15) << 10U |
+                                      fraction);
+}
+
+/// Returns: the bits of the nearest bfloat16.
+[[nodiscard]] inline std::uint16_t to_bfloat16(double number) noexcept {
+    const auto rounded = static_cast<float>(rounded_to(number, 7, -126));
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16U);
+}
+
+/// Element types by their number in ONNX, with bytes and real numbers of each element.
+struct element_layout {
+    std::int64_t data_type;
+    unsigned bytes;
+    unsigned numbers; ///< 2 for complex ones
+};
+
+inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
+                                                                 {2, 1, 1},
+                                                                 {3, 1, 1},
+                                                                 {4, 2, 1},
+                                                                 {5, 2, 1},
+                                                                 {6, 4, 1},
+                                                                 {7, 8, 1},
+                                                                 {9, 1, 1},
+                                                                 {10, 2, 1},
+                                                                 {11, 8, 1},
+                                                                 {12, 4, 1},
+                                                                 {13, 8, 1},
+                                                                 {14, 8, 2},
+                                                                 {15, 16, 2},
+                                                                 {16, 2, 1}}};
+
+/// Returns: the layout of an element type, nothing for one that is not read as numbers.
+[[nodiscard]] inline std::optional<element_layout> layout_of(std::int64_t data_type) noexcept {
+    const auto* const found =
+        std::find_if(element_layouts.begin(), element_layouts.end(),
+                     [&](const element_layout& one) { return one.data_type == data_type; });
+    return found == element_layouts.end() ? std::nullopt : std::optional(*found);
+}
+
+} // namespace detail
+
+/// The elements of a tensor, as they stand in a file: float16, bfloat16, float32, float64, integers
+/// of 8 to 64 bits, booleans and complex numbers, read as double.
+///
+/// 64-bit integers beyond 2^53 are rounded.
+class tensor_values {
+public:
+    /// No elements.
+    tensor_values() = default;
+
+    /// `bytes` are those of the elements, row by row, in the order of bytes of the machine unless
+    /// `swapped`, column by column where `column_major`. Requires: they outlive it, unless `own`
+    /// holds them.
+    /// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`, when
+    /// the shape asks for other bytes, or the elements cannot be read as numbers.
+    /// Complexity: O(rank).
+    tensor_values(std::int64_t data_type, std::vector<std::int64_t> dims, std::string_view bytes,
+                  std::string_view file, std::string_view place, bool swapped = false,
+                  bool column_major = false, std::shared_ptr<const std::string> own = {})
+        : data_type_(data_type)
+        , dims_(std::move(dims))
+        , bytes_(bytes)
+        , swapped_(swapped)
+        , column_major_(column_major && dims_.size() > 1)
+        , own_(std::move(own)) {
+        const auto layout = detail::layout_of(data_type);
+        if (!layout) {
+            STEMMA_THROW(error(error_code::unsupported, file, place,
+                               "elements of type " + std::to_string(data_type) +
+                                   " are not read as numbers"));
+        }
+        layout_ = *layout;
+        const auto limit = bytes.size() / layout_.bytes;
+        std::uint64_t count = 1;
+        const bool empty = std::find(dims_.begin(), dims_.end(), 0) != dims_.end();
+        for (const auto dim : dims_) {
+            const bool fits = dim >= 0 && (empty || static_cast<std::uint64_t>(dim) <=
+                                                        std::max<std::uint64_t>(limit, 1) / count);
+            if (!fits) {
+                fail(file, place);
+            }
+            count = empty ? 0 : count * static_cast<std::uint64_t>(dim);
+        }
+        if (count * layout_.bytes != bytes.size()) {
+            fail(file, place);
+        }
+        count_ = static_cast<std::size_t>(count) * layout_.numbers;
+        if (column_major_) {
+            std::size_t step = 1;
+            for (const auto dim : dims_) {
+                steps_.push_back(step);
+                step *= static_cast<std::size_t>(dim);
+            }
+        }
+    }
+
+    /// Returns: the number of the element type in ONNX.
+    [[nodiscard]] std::int64_t data_type() const noexcept { return data_type_; }
+
+    /// Returns: its extents; none for a single number.
+    [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }
+
+    /// Returns: how many numbers it holds; a complex one is two.
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+    /// Whether two have the same bytes of the same type and shape. Complexity: O(bytes).
+    [[nodiscard]] bool is_same(const tensor_values& other) const noexcept {
+        return data_type_ == other.data_type_ && dims_ == other.dims_ &&
+               swapped_ == other.swapped_ && column_major_ == other.column_major_ &&
+               bytes_ == other.bytes_;
+    }
+
+    /// Reads the numbers from the place `first` on, row by row, as many as `to` has room for.
+    /// Requires: `first + to.size() <= size()`. Complexity: O(numbers), times the rank where they
+    /// stand column by column.
+    void read(std::size_t first, std::span<double> to) const {
+        switch (data_type_) {
+        case 1:
+        case 14:
+            return read_as<std::uint32_t>(first, to, [](std::uint32_t bits) {
+                return static_cast<double>(std::bit_cast<float>(bits));
+            });
+        case 2:
+        case 9:
+            return read_as<std::uint8_t>(first, to, [](std::uint8_t n) -> double { return n; });
+        case 3:
+            return read_as<std::uint8_t>(
+                first, to, [](std::uint8_t n) -> double { return static_cast<std::int8_t>(n); });
+        case 4:
+            return read_as<std::uint16_t>(first, to, [](std::uint16_t n) -> double { return n; });
+        case 5:
+            return read_as<std::uint16_t>(
+                first, to, [](std::uint16_t n) -> double { return static_cast<std::int16_t>(n); });
+        case 6:
+            return read_as<std::uint32_t>(
+                first, to, [](std::uint32_t n) -> double { return static_cast<std::int32_t>(n); });
+        case 7:
+            return read_as<std::uint64_t>(first, to, [](std::uint64_t n) {
+                return static_cast<double>(static_cast<std::int64_t>(n));
+            });
+        case 10:
+            return read_as<std::uint16_t>(first, to, detail::from_float16);
+        case 11:
+        case 15:
+            return read_as<std::uint64_t>(
+                first, to, [](std::uint64_t bits) { return std::bit_cast<double>(bits); });
+        case 12:
+            return read_as<std::uint32_t>(first, to, [](std::uint32_t n) -> double { return n; });
+        case 13:
+            return read_as<std::uint64_t>(first, to,
+                                          [](std::uint64_t n) { return static_cast<double>(n); });
+        default:
+            return read_as<std::uint16_t>(first, to, detail::from_bfloat16);
+        }
+    }
+
+    /// Returns: the elements as another type has them, in the order of bytes of the machine, row by
+    /// row; nothing where that type is no real one. Numbers beyond an integer type are clamped.
+    /// Complexity: O(numbers).
+    [[nodiscard]] std::optional<std::string> bytes_as(std::int64_t data_type) const {
+        if (data_type == data_type_ && !swapped_ && !column_major_) {
+            return std::string(bytes_);
+        }
+        const auto layout = detail::layout_of(data_type);
+        if (!layout || layout->numbers != layout_.numbers) {
+            return std::nullopt;
+        }
+        std::string bytes;
+        std::vector<double> run(std::min(count_, run_size));
+        for (std::size_t at = 0; at < count_; at += run.size()) {
+            run.resize(std::min(run_size, count_ - at));
+            read(at, run);
+            for (const auto number : run) {
+                append_as(number, data_type, bytes);
+            }
+        }
+        return bytes;
+    }
+
+    /// How many numbers are best read at a time.
+    static constexpr std::size_t run_size = 4096;
+
+private:
+    [[noreturn]] void fail(std::string_view file, std::string_view place) const {
+        std::string shape;
+        for (const auto dim : dims_) {
+            shape.append(shape.empty() ? "" : ", ").append(std::to_string(dim));
+        }
+        STEMMA_THROW(error(error_code::malformed, file, place,
+                           "the shape [" + shape + "] does not fit " +
+                               std::to_string(bytes_.size()) + " bytes of elements"));
+    }
+
+    template <class Bits>
+    [[nodiscard]] static Bits swap(Bits bits) noexcept {
+        Bits swapped = 0;
+        for (std::size_t i = 0; i < sizeof(Bits); ++i) {
+            swapped = static_cast<Bits>(static_cast<std::uint64_t>(swapped) << 8U | (bits & 0xffU));
+            bits = static_cast<Bits>(static_cast<std::uint64_t>(bits) >> 8U);
+        }
+        return swapped;
+    }
+
+    template <class Bits, class Convert>
+    void read_as(std::size_t first, std::span<double> to, Convert convert) const {
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            const auto place = column_major_ ? place_of(first + i) : first + i;
+            Bits bits = 0;
+            std::memcpy(&bits, bytes_.data() + place * sizeof(Bits), sizeof(Bits));
+            to[i] = convert(swapped_ ? swap(bits) : bits);
+        }
+    }
+
+    /// Returns: where the number stands that is at `row_major` when counted row by row.
+    [[nodiscard]] std::size_t place_of(std::size_t row_major) const noexcept {
+        auto rest = row_major / layout_.numbers;
+        std::size_t place = 0;
+        for (auto axis = dims_.size(); axis-- > 0;) {
+            const auto extent = static_cast<std::size_t>(dims_[axis]);
+            place += rest % extent * steps_[axis];
+            rest /= extent;
+        }
+        return place * layout_.numbers + row_major % layout_.numbers;
+    }
+
+    template <class Number>
+    static void append_number(Number number, std::string& to) {
+        char bytes[sizeof(Number)];
+        std::memcpy(bytes, &number, sizeof(Number));
+        to.append(std::string_view(bytes, sizeof(Number)));
+    }
+
+    template <class Integer>
+    static void append_integer(double number, std::string& to) {
+        using limits = std::numeric_limits<Integer>;
+        const auto rounded = std::isnan(number) ? 0.0 : std::nearbyint(number);
+        append_number(rounded <= static_cast<double>(limits::min()) ? limits::min()
+                      : rounded >= static_cast<double>(limits::max())
+                          ? limits::max()
+                          : static_cast<Integer>(rounded),
+                      to);
+    }
+
+    static void append_as(double number, std::int64_t data_type, std::string& to) {
+        switch (data_type) {
+        case 1:
+        case 14:
+            return append_number(static_cast<float>(number), to);
+        case 2:
+            return append_integer<std::uint8_t>(number, to);
+        case 3:
+            return append_integer<std::int8_t>(number, to);
+        case 4:
+            return append_integer<std::uint16_t>(number, to);
+        case 5:
+            return append_integer<std::int16_t>(number, to);
+        case 6:
+            return append_integer<std::int32_t>(number, to);
+        case 7:
+            return append_integer<std::int64_t>(number, to);
+        case 9:
+            return append_number(static_cast<std::uint8_t>(number != 0 ? 1 : 0), to);
+        case 10:
+            return append_number(detail::to_float16(number), to);
+        case 11:
+        case 15:
+            return append_number(number, to);
+        case 12:
+            return append_integer<std::uint32_t>(number, to);
+        case 13:
+            return append_integer<std::uint64_t>(number, to);
+        default:
+            return append_number(detail::to_bfloat16(number), to);
+        }
+    }
+
+    std::int64_t data_type_ = 1;
+    std::vector<std::int64_t> dims_{0};
+    std::string_view bytes_;
+    bool swapped_ = false;
+    bool column_major_ = false;
+    std::shared_ptr<const std::string> own_;
+    detail::element_layout layout_{1, 4, 1};
+    std::size_t count_ = 0;
+    std::vector<std::size_t> steps_; // by axis, where `column_major_`
+};
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_TENSOR_VALUES_HPP

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
+#define STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
+
+#include <stemma/numerics/tensor_values.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// How far a value is from what it should be. Of several values: of the worst of them, by each
+/// measure.
+struct value_difference {
+    std::uint64_t elements = 0; ///< numbers that were compared
+    bool identical = true;      ///< all are equal
+    double max_abs = 0;         ///< the largest difference
+    double max_rel = 0;         ///< the largest share of what it should be, where that is not 0
+    double cosine = 1;          ///< of the angle between the two as vectors
+    /// 10 log10(sum a^2 / sum (a - b)^2), in dB; infinite where they are equal.
+    double sqnr = std::numeric_limits<double>::infinity();
+    /// Numbers that are infinite or not a number, and not the same in both; they count as nothing
+    /// above.
+    std::uint64_t unequal_nonfinite = 0;
+
+    /// Keeps the worse of each measure.
+    void merge(const value_difference& other) noexcept {
+        elements += other.elements;
+        identical = identical && other.identical;
+        max_abs = std::max(max_abs, other.max_abs);
+        max_rel = std::max(max_rel, other.max_rel);
+        cosine = std::min(cosine, other.cosine);
+        sqnr = std::min(sqnr, other.sqnr);
+        unequal_nonfinite += other.unequal_nonfinite;
+    }
+};
+
+/// What difference is too much. Without any bound given: a signal-to-noise ratio below
+/// `usual_sqnr`.
+struct difference_bounds {
+    std::optional<double> max_abs{};    ///< the most
+    std::optional<double> max_rel{};    ///< the most
+    std::optional<double> min_cosine{}; ///< the least
+    std::optional<double> min_sqnr{};   ///< the least, in dB
+
+    /// A thousandth of the size of a value: float16 stays within it in most models, int8 does not.
+    static constexpr double usual_sqnr = 60;
+
+    /// Returns: the least ratio that counts, if it does.
+    [[nodiscard]] std::optional<double> least_sqnr() const noexcept {
+        const bool others = max_abs || max_rel || min_cosine;
+        return min_sqnr || others ? min_sqnr : std::optional(usual_sqnr);
+    }
+
+    /// Whether a difference is too much; numbers that are finite on one side only always are.
+    [[nodiscard]] bool are_exceeded(const value_difference& by) const noexcept {
+        const auto least = least_sqnr();
+        return by.unequal_nonfinite > 0 || (max_abs && by.max_abs > *max_abs) ||
+               (max_rel && by.max_rel > *max_rel) || (min_cosine && by.cosine < *min_cosine) ||
+               (least && by.sqnr < *least);
+    }
+};
+
+/// Returns: how far `b` is from `a`; nothing where their shapes differ.
+/// Complexity: O(numbers), in a fixed amount of memory.
+[[nodiscard]] inline std::optional<value_difference> compare_values(const tensor_values& a,
+                                                                    const tensor_values& b) {
+    if (a.dims() != b.dims() || a.size() != b.size()) {
+        return std::nullopt;
+    }
+    value_difference found;
+    found.elements = a.size();
+    if (a.is_same(b)) {
+        return found;
+    }
+    double signal = 0;
+    double other = 0;
+    double product = 0;
+    double noise = 0;
+    std::vector<double> of_a(std::min(a.size(), tensor_values::run_size));
+    auto of_b = of_a;
+    for (std::size_t at = 0; at < a.size(); at += of_a.size()) {
+        of_a.resize(std::min(tensor_values::run_size, a.size() - at));
+        of_b.resize(of_a.size());
+        a.read(at, of_a);
+        b.read(at, of_b);
+        for (std::size_t i = 0; i < of_a.size(); ++i) {
+            const auto x = of_a[i];
+            const auto y = of_b[i];
+            if (!std::isfinite(x) || !std::isfinite(y)) {
+                const bool same = x == y || (std::isnan(x) && std::isnan(y));
+                found.unequal_nonfinite += same ? 0 : 1;
+                continue;
+            }
+            const auto apart = std::abs(x - y);
+            signal += x * x;
+            other += y * y;
+            product += x * y;
+            noise += apart * apart;
+            found.max_abs = std::max(found.max_abs, apart);
+            if (x != 0) {
+                found.max_rel = std::max(found.max_rel, apart / std::abs(x));
+            }
+        }
+    }
+    found.identical = noise == 0 && found.unequal_nonfinite == 0;
+    const auto sizes = std::sqrt(signal) * std::sqrt(other);
+    found.cosine = noise == 0 ? 1 : sizes == 0 ? 0 : std::clamp(product / sizes, -1.0, 1.0);
+    if (noise > 0) {
+        found.sqnr = 10 * std::log10(signal / noise); // minus infinity where all should be 0
+    }
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_MESSAGE_TREE_HPP
+#define STEMMA_ONNX_MESSAGE_TREE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+class edited_field;
+
+/// A protobuf message as it is to be written: ranges of mapped files, new fields between them, and
+/// messages in messages, whose lengths follow from what they hold.
+///
+/// It is made from front to back. `edit` steps through the fields of a message that a file has and
+/// lets each be erased, set, or edited inside; those that are left alone stay as they are, padding,
+/// unknown fields, order and all, and neighbours become one range, so that a model of which one
+/// node changes is a handful of ranges. `append` adds fields. Sizes are known as soon as a message
+/// is complete: nothing is measured again, and writing is one pass.
+///
+/// All verbs that change files make one, but for `tag` and `strip`: they change nearly every
+/// message, and little in each, so that `rewrite` measures and writes these as it meets them, by
+/// several threads and without a tree in memory.
+class message_tree {
+public:
+    /// The number of a file that is not there when the tree is written: its bytes are copied.
+    static constexpr id in_memory = no_id;
+
+    /// Fields of at most so many bytes that stay are copied where they follow new ones: a range of
+    /// the file would take more memory.
+    static constexpr std::uint32_t usual_copies = 32;
+
+    message_tree() = default;
+
+    /// With another limit than `usual_copies`; 0 makes a range of all that stays.
+    explicit message_tree(std::uint32_t most_copied) : most_copied_(most_copied) {}
+
+    /// Appends bytes of file number `file`. Adjacent ranges become one.
+    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
+        if (size == 0) {
+            return;
+        }
+        size_ += size;
+        extend({begin, size, file});
+    }
+
+    /// Appends other bytes: whole fields.
+    void add_text(std::string_view text) {
+        const auto begin = text_.size();
+        text_.append(text);
+        take_text(begin);
+    }
+
+    /// Appends a field of bytes.
+    void append(std::uint32_t field, std::string_view content) {
+        const auto begin = text_.size();
+        detail::append_field(field, content, text_);
+        take_text(begin);
+    }
+
+    /// Appends a field that holds a number.
+    void append_number(std::uint32_t field, std::int64_t number) {
+        const auto begin = text_.size();
+        detail::append_number(field, number, text_);
+        take_text(begin);
+    }
+
+    /// Appends a StringStringEntryProto as a field.
+    void append_entry(std::uint32_t field, std::string_view key, std::string_view value) {
+        const auto begin = text_.size();
+        detail::append_entry(field, key, value, text_);
+        take_text(begin);
+    }
+
+    /// Appends a message as a field: what `content()` adds to this tree.
+    template <std::invocable Function>
+    void append(std::uint32_t field, Function content) {
+        const auto opened = open(field);
+        content();
+        close(opened);
+    }
+
+    /// Appends a message that is complete as a field. Complexity: as below.
+    void append(std::uint32_t field, const message_tree& content) {
+        append(field, [&] { append(content); });
+    }
+
+    /// Appends all fields of another tree, over the same files.
+    /// Complexity: O(pieces + bytes of texts).
+    void append(const message_tree& other) { append(other, 0, other.pieces_.size()); }
+
+    /// Appends a message of file 0, of which `file` are the bytes, as a field: as it stands there,
+    /// when its tag and length are written as we would.
+    void append_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
+                        std::uint32_t size) {
+        char text[2 * detail::max_varint_size];
+        const auto* const end = detail::put_header(field, size, text);
+        const std::string_view header(text, static_cast<std::size_t>(end - text));
+        if (begin >= header.size() && file.substr(begin - header.size(), header.size()) == header) {
+            add_range(begin - header.size(), header.size() + size);
+        } else {
+            add_text(header);
+            add_range(begin, size);
+        }
+    }
+
+    /// Appends the message that `fields` reads, of file number `file`: `change(field)` is asked for
+    /// each `edited_field` what becomes of it, and may append fields in front of it.
+    /// Returns: whether anything is not as it was.
+    /// Complexity: O(fields), and that of `change`.
+    template <std::invocable<edited_field&> Function>
+    bool edit(wire_reader fields, Function change, id file = 0);
+
+    /// The same as a field, if anything changes. Returns: whether it did. Complexity: as above.
+    template <std::invocable<edited_field&> Function>
+    bool append_edited(std::uint32_t field, wire_reader fields, Function change, id file = 0);
+
+    /// Returns: bytes, those of ranges included.
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+    /// Returns: how many pieces there are; what is appended next begins with another one.
+    std::size_t seal() noexcept { return sealed_ = pieces_.size(); }
+
+    /// Appends `count` pieces of another tree, over the same files, from number `first` on.
+    /// Requires: `other` was sealed at both ends. Complexity: O(count + bytes of texts between
+    /// them).
+    void append(const message_tree& other, std::size_t first, std::size_t count) {
+        for (auto i = first; i < first + count; ++i) {
+            const auto& p = other.pieces_[i];
+            if (p.file == text_of_tree) {
+                add_text(std::string_view(other.text_).substr(p.begin, p.size));
+            } else if (p.file == header_of_message) {
+                pieces_.push_back(p);
+                size_ += header_size(p);
+            } else {
+                add_range(p.begin, p.size, p.file);
+            }
+        }
+    }
+
+    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    /// Complexity: O(pieces).
+    template <class Range, class Text>
+    void for_each(Range range, Text text) const {
+        for (const auto& p : pieces_) {
+            if (p.file == text_of_tree) {
+                text(std::string_view(text_).substr(p.begin, p.size));
+            } else if (p.file == header_of_message) {
+                char header[2 * detail::max_varint_size];
+                const auto* const end =
+                    detail::put_header(static_cast<std::uint32_t>(p.begin), p.size, header);
+                text(std::string_view(header, static_cast<std::size_t>(end - header)));
+            } else {
+                range(p.file, p.begin, p.size);
+            }
+        }
+    }
+
+    /// Hands everything to a splice sink over the one file there is.
+    /// Complexity: O(bytes).
+    template <class Sink>
+    void write(Sink& sink) const {
+        for_each(
+            [&](id, std::uint64_t begin, std::uint64_t size) {
+                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
+            },
+            [&](std::string_view text) { sink.write(text); });
+    }
+
+    /// Returns: everything, over the one file there is. Complexity: O(bytes).
+    [[nodiscard]] std::string text(std::string_view file) const {
+        std::string bytes;
+        bytes.reserve(size_);
+        for_each([&](id, std::uint64_t begin,
+                     std::uint64_t size) { bytes.append(file.substr(begin, size)); },
+                 [&](std::string_view more) { bytes.append(more); });
+        return bytes;
+    }
+
+private:
+    friend class edited_field;
+
+    static constexpr id text_of_tree = no_id;
+    static constexpr id header_of_message = no_id - 1;
+
+    struct piece {
+        std::uint64_t begin = 0; // in the file, or in `text_`; of a header: the number of the field
+        std::uint64_t size = 0;  // of a header: of what the message holds
+        id file = no_id;
+    };
+
+    [[nodiscard]] static std::uint64_t header_size(const piece& header) noexcept {
+        return detail::varint_size(header.begin << 3U) + detail::varint_size(header.size);
+    }
+
+    /// A message that is being appended, and what was there before.
+    struct opened_message {
+        std::size_t header;
+        std::size_t text;
+        std::uint64_t size;
+    };
+
+    opened_message open(std::uint32_t field) {
+        pieces_.push_back({field, 0, header_of_message});
+        return {pieces_.size() - 1, text_.size(), size_};
+    }
+
+    /// A short message of texts becomes a text itself.
+    void close(const opened_message& message) {
+        constexpr std::uint64_t most_moved = 1024;
+        auto& header = pieces_[message.header];
+        header.size = size_ - message.size;
+        const bool is_text = pieces_.size() == message.header + 1 ||
+                             (pieces_.size() == message.header + 2 && ends_in_text());
+        if (!is_text || header.size > most_moved) {
+            size_ += header_size(header);
+            return;
+        }
+        char bytes[2 * detail::max_varint_size];
+        const auto* const end =
+            detail::put_header(static_cast<std::uint32_t>(header.begin), header.size, bytes);
+        text_.insert(message.text, bytes, static_cast<std::size_t>(end - bytes));
+        pieces_.resize(message.header);
+        size_ = message.size;
+        take_text(message.text);
+    }
+
+    /// Forgets a message.
+    void drop(const opened_message& message) {
+        pieces_.resize(message.header);
+        text_.resize(message.text);
+        size_ = message.size;
+    }
+
+    /// Whether short pieces are better copied than referred to.
+    [[nodiscard]] bool ends_in_text() const noexcept {
+        return !pieces_.empty() && pieces_.back().file >= header_of_message;
+    }
+
+    void extend(piece next) {
+        if (pieces_.size() > sealed_ && pieces_.back().file == next.file &&
+            pieces_.back().begin + pieces_.back().size == next.begin) {
+            pieces_.back().size += next.size;
+        } else {
+            pieces_.push_back(next);
+        }
+    }
+
+    /// Makes a piece of what was appended to `text_`.
+    void take_text(std::size_t begin) {
+        if (const auto size = text_.size() - begin; size > 0) {
+            size_ += size;
+            extend({begin, size, text_of_tree});
+        }
+    }
+
+    std::vector<piece> pieces_;
+    std::string text_;
+    std::uint64_t size_ = 0;
+    std::size_t sealed_ = 0; // pieces that stay as they are
+    std::uint32_t most_copied_ = usual_copies;
+};
+
+/// A field of a message that a `message_tree` steps through. It stays as it is where nothing of the
+/// following is called.
+class edited_field : public wire_field {
+public:
+    /// Requires: both outlive it.
+    edited_field(message_tree& tree, const wire_reader& around, id file)
+        : tree_(tree), around_(around), file_(file) {}
+
+    /// Returns: the content of a field of bytes.
+    [[nodiscard]] std::string_view text() const noexcept { return around_.text(*this); }
+
+    /// Returns: all of it, tag and length included.
+    [[nodiscard]] std::string_view whole() const noexcept { return around_.whole(*this); }
+
+    /// Returns: a reader of the message that it holds.
+    [[nodiscard]] wire_reader inner() const noexcept { return around_.inner(*this); }
+
+    /// Returns: the reader of the message around it.
+    [[nodiscard]] const wire_reader& around() const noexcept { return around_; }
+
+    /// Puts it where the tree ends now, so that more can follow it; else that is done in the end.
+    void keep() {
+        is_done_ = true;
+        if (file_ == message_tree::in_memory ||
+            (end - begin <= tree_.most_copied_ && tree_.ends_in_text())) {
+            tree_.add_text(whole());
+        } else {
+            tree_.add_range(begin, end - begin, file_);
+        }
+    }
+
+    /// Leaves it out.
+    void erase() noexcept { is_done_ = true; }
+
+    /// Gives it other content; where that is what it has, it stays as it is.
+    void set(std::string_view other) {
+        if (other != text()) {
+            is_done_ = true;
+            tree_.append(number, other);
+        }
+    }
+
+    /// Gives it a message as content, which `make()` adds to the tree.
+    template <std::invocable Function>
+    void replace(Function make) {
+        is_done_ = true;
+        tree_.append(number, make);
+    }
+
+    /// Edits the message that it holds, see `message_tree::edit`. Where nothing changes inside, it
+    /// stays as it is.
+    template <std::invocable<edited_field&> Function>
+    void edit(Function change) {
+        is_done_ = tree_.append_edited(number, inner(), change, file_);
+    }
+
+private:
+    friend class message_tree;
+
+    message_tree& tree_;
+    const wire_reader& around_;
+    id file_;
+    bool is_done_ = false;
+};
+
+template <std::invocable<edited_field&> Function>
+bool message_tree::edit(wire_reader fields, Function change, id file) {
+    bool changed = false;
+    edited_field field(*this, fields, file);
+    while (fields.next(field)) {
+        const auto before = size_;
+        field.is_done_ = false;
+        change(field);
+        changed = changed || field.is_done_ || size_ != before;
+        if (!field.is_done_) {
+            field.keep();
+        }
+    }
+    return changed;
+}
+
+template <std::invocable<edited_field&> Function>
+bool message_tree::append_edited(std::uint32_t field, wire_reader fields, Function change,
+                                 id file) {
+    const auto opened = open(field);
+    const bool changed = edit(fields, change, file);
+    changed ? close(opened) : drop(opened);
+    return changed;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MESSAGE_TREE_HPP

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_PLAN_PLACEMENT_HPP
+#define STEMMA_PLAN_PLACEMENT_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which execution provider a node runs on, as ONNX Runtime says.
+struct placed_node {
+    std::string provider{}; ///< `CPUExecutionProvider`
+    std::string name{};     ///< of the node; "" for all nodes that no other line names
+};
+
+namespace detail {
+
+/// Reads what a verbose log of ONNX Runtime says below "Node placements".
+[[nodiscard]] inline std::vector<placed_node> read_placement_log(std::string_view text) {
+    constexpr std::string_view all = "All nodes placed on [";
+    constexpr std::string_view some = "Node(s) placed on [";
+    constexpr std::string_view source = "VerifyEachNodeIsAssignedToAnEp]";
+    std::vector<placed_node> placed;
+    std::string provider;
+    while (!text.empty()) {
+        auto line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const auto from = line.find(source);
+        if (from == line.npos && line.find(":onnxruntime:") != line.npos) {
+            continue; // another message of the log
+        }
+        if (from != line.npos) {
+            line.remove_prefix(from + source.size());
+        }
+        for (const auto head : {all, some}) {
+            if (const auto at = line.find(head); at != line.npos) {
+                const auto name = line.substr(at + head.size());
+                provider = name.substr(0, name.find(']'));
+                if (head == all) {
+                    placed.push_back({provider, {}});
+                }
+                line = {};
+            }
+        }
+        // `MatMul (/fc/MatMul)`, one a line or several between commas.
+        while (!provider.empty() && !line.empty()) {
+            const auto begin = line.find(" (");
+            const auto end = begin == line.npos ? line.npos : line.find("), ", begin);
+            const auto last = end == line.npos ? line.rfind(')') : end;
+            if (begin == line.npos || last == line.npos || last < begin + 2) {
+                if (line.find_first_not_of(" \r\t") != line.npos) {
+                    provider.clear(); // the list has ended
+                }
+                break;
+            }
+            placed.push_back({provider, std::string(line.substr(begin + 2, last - begin - 2))});
+            line = end == line.npos ? std::string_view() : line.substr(end + 3);
+        }
+    }
+    std::erase_if(placed, [](const placed_node& one) { return one.provider.empty(); });
+    return placed;
+}
+
+/// Reads which provider ran a node, as a profile of ONNX Runtime says. Keeps one event at a time.
+[[nodiscard]] inline std::vector<placed_node> read_placement_profile(std::string_view text,
+                                                                     const std::string& file) {
+    using json = nlohmann::json;
+    std::map<std::string, std::string> provider_of;
+    const auto read = [&](int depth, json::parse_event_t event, json& parsed) {
+        if (depth != 1 || event != json::parse_event_t::object_end) {
+            return true;
+        }
+        constexpr std::string_view kernel = "_kernel_time";
+        const auto args = parsed.find("args");
+        const auto name = parsed.find("name");
+        if (args != parsed.end() && args->is_object() && name != parsed.end() &&
+            name->is_string()) {
+            const auto provider = args->find("provider");
+            auto text_of_name = name->get<std::string>();
+            if (provider != args->end() && provider->is_string() &&
+                text_of_name.ends_with(kernel)) {
+                text_of_name.resize(text_of_name.size() - kernel.size());
+                provider_of.emplace(std::move(text_of_name), provider->get<std::string>());
+            }
+        }
+        return false; // the event is not kept
+    };
+    if (json::parse(text, read, false).is_discarded()) {
+        STEMMA_THROW(error(error_code::malformed, file, "", "is no profile: the JSON is damaged"));
+    }
+    std::vector<placed_node> placed;
+    for (auto& [name, provider] : provider_of) {
+        placed.push_back({provider, name});
+    }
+    return placed;
+}
+
+} // namespace detail
+
+/// Reads which provider each node runs on: a verbose log of ONNX Runtime with "Node placements", or
+/// a profile as it writes it.
+/// Throws: `error` of `error_code::cannot_read`, or of `malformed` for what tells nothing of that.
+/// Complexity: O(bytes).
+[[nodiscard]] inline std::vector<placed_node> read_placement(const std::string& path) {
+    const mapped_file file(path);
+    const auto text = file.bytes();
+    const auto first = text.find_first_not_of(" \r\n\t");
+    const bool profile = first != text.npos && text[first] == '[' &&
+                         text.find_first_not_of(" \r\n\t{]", first + 1) != text.npos &&
+                         text[text.find_first_not_of(" \r\n\t", first + 1)] == '{';
+    auto placed =
+        profile ? detail::read_placement_profile(text, path) : detail::read_placement_log(text);
+    if (placed.empty()) {
+        STEMMA_THROW(error(error_code::malformed, path, "",
+                           "tells of no node where it runs: neither a verbose log of ONNX Runtime "
+                           "with 'Node placements' nor a profile"));
+    }
+    return placed;
+}
+
+/// How many nodes run on which provider.
+using provider_counts = std::map<std::string, std::size_t, std::less<>>;
+
+/// Where the modules of a model run.
+struct module_placement {
+    std::vector<provider_counts> modules; ///< by module, with all below it
+    std::size_t unmatched = 0;            ///< nodes of the log that the model has not: fused ones
+    std::size_t unplaced = 0;             ///< nodes that the log says nothing of, Constants aside
+};
+
+/// Returns: where modules run.
+/// Complexity: O(nodes + length of the log), and O(modules * providers).
+[[nodiscard]] inline module_placement place_modules(const attributed_model& opened,
+                                                    const std::vector<placed_node>& placed) {
+    const auto& model = opened.model();
+    const auto& tree = opened.modules().index();
+    module_placement result;
+    result.modules.resize(tree.size());
+    std::unordered_map<std::string_view, const placed_node*> of;
+    const placed_node* rest = nullptr;
+    for (const auto& one : placed) {
+        one.name.empty() ? static_cast<void>(rest = &one)
+                         : static_cast<void>(of.emplace(one.name, &one));
+    }
+    std::size_t matched = 0;
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto found = of.find(model.name(node));
+        const auto* const where =
+            found == of.end() || model.name(node).empty() ? rest : found->second;
+        matched += where != nullptr && where != rest ? 1U : 0U;
+        const bool constant = model.op_type(node) == "Constant" && model.domain(node).empty();
+        if (where == nullptr || (where == rest && constant)) {
+            result.unplaced += constant ? 0U : 1U; // a runtime keeps no Constants
+        } else {
+            ++result.modules[opened.tags().attributions[node].module][where->provider];
+        }
+    }
+    result.unmatched = of.size() - std::min(of.size(), matched);
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        for (const auto& [provider, count] : result.modules[m]) {
+            result.modules[tree.parent(m)][provider] += count;
+        }
+    }
+    return result;
+}
+
+/// Writes where modules run as JSON (`stemma.placement/1`). Complexity: O(length of the result).
+template <text_sink Sink>
+void write_placement(Sink& sink, const module_placement& placement,
+                     const attributed_model& opened) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.placement/1");
+    json.member("model", opened.model().file());
+    json.member("unmatched", placement.unmatched);
+    json.member("unplaced", placement.unplaced);
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < placement.modules.size(); ++m) {
+        if (placement.modules[m].empty()) {
+            continue;
+        }
+        json.begin_object(true);
+        json.member("module", opened.modules().path(m));
+        json.key("providers");
+        json.begin_object();
+        for (const auto& [provider, count] : placement.modules[m]) {
+            json.member(provider, count);
+        }
+        json.end_object();
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_PLAN_PLACEMENT_HPP

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_PLAN_PRECISION_PLAN_HPP
+#define STEMMA_PLAN_PRECISION_PLAN_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/find_modules.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The nodes that a quantizer or runtime is to treat otherwise than the rest.
+struct precision_plan {
+    std::vector<id> nodes{};     ///< of the main graph, in order, without Constants
+    std::vector<double> ratio{}; ///< by place in `nodes`: SQNR of the module in dB; 0 where unknown
+    std::size_t unnamed = 0;     ///< nodes without a name, which no list can hold
+    std::size_t inside = 0;      ///< nodes in bodies and functions, which tools do not list
+};
+
+/// A module that `numerics` found to exceed a bound.
+struct sensitive_module {
+    std::string path{}; ///< of the module
+    double ratio = 0;   ///< SQNR of its results in dB, of right inputs where that is known
+    bool adds = false;  ///< it is known to add a difference of its own
+};
+
+namespace detail {
+
+/// Collects nodes for a plan.
+inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
+                        const std::vector<id>& nodes, const std::function<double(id)>& ratio) {
+    const auto& model = opened.model();
+    for (const auto node : nodes) {
+        if (model.graph_of(node) != 0) {
+            ++plan.inside;
+        } else if (model.name(node).empty()) {
+            ++plan.unnamed;
+        } else if (model.op_type(node) != "Constant" || !model.domain(node).empty()) {
+            plan.nodes.push_back(node);
+            plan.ratio.push_back(ratio(node));
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: a plan for the nodes that a query finds.
+/// Throws: as `find_nodes`. Complexity: that of `find_nodes`.
+[[nodiscard]] inline precision_plan plan_for_query(const attributed_model& opened,
+                                                   std::string_view query) {
+    precision_plan plan;
+    detail::add_to_plan(plan, opened, find_nodes(opened, query), [](id) { return 0.0; });
+    return plan;
+}
+
+/// Returns: the modules in a report of `numerics` (`stemma.numerics/1`) that exceed a bound and
+/// hold
+///   no other such module: those known to add a difference first, the worst of them first.
+/// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
+/// Complexity: O(bytes + n log n of the modules).
+[[nodiscard]] inline std::vector<sensitive_module> sensitive_modules(const std::string& report) {
+    const mapped_file file(report);
+    const auto fail = [&](std::string_view why) {
+        STEMMA_THROW(error(error_code::malformed, report, "", why));
+    };
+    const auto json = nlohmann::json::parse(file.bytes(), nullptr, false);
+    const auto schema = json.is_object() ? json.find("schema") : json.end();
+    if (!json.is_object() || schema == json.end() || *schema != "stemma.numerics/1" ||
+        !json.contains("modules") || !json["modules"].is_array()) {
+        fail("is no report of numerics, stemma.numerics/1");
+    }
+    const auto ratio_of = [](const nlohmann::json& by) -> std::optional<double> {
+        const auto found = by.is_object() ? by.find("sqnr") : by.end();
+        return by.is_object() && found != by.end() && found->is_number()
+                   ? std::optional(found->get<double>())
+                   : std::nullopt;
+    };
+    std::vector<sensitive_module> found;
+    for (const auto& one : json["modules"]) {
+        if (!one.is_object() || !one.contains("module") || !one["module"].is_string() ||
+            !one.contains("verdict") || !one["verdict"].is_string()) {
+            fail("a module lacks its path or verdict");
+        }
+        const auto verdict = one["verdict"].get<std::string>();
+        if (verdict != "adds" && verdict != "unclear") {
+            continue;
+        }
+        const auto own = one.contains("own") ? ratio_of(one["own"]) : std::nullopt;
+        const auto all = one.contains("outgoing") ? ratio_of(one["outgoing"]) : std::nullopt;
+        found.push_back(
+            {one["module"].get<std::string>(), own.value_or(all.value_or(0)), verdict == "adds"});
+    }
+    std::unordered_set<std::string> around; // modules that hold such ones
+    for (const auto& one : found) {
+        for (auto at = one.path.rfind('.'); at != one.path.npos; at = one.path.rfind('.', at - 1)) {
+            around.insert(one.path.substr(0, at));
+            if (at == 0) {
+                break;
+            }
+        }
+        if (!one.path.empty()) {
+            around.insert("");
+        }
+    }
+    std::erase_if(found, [&](const sensitive_module& one) { return around.contains(one.path); });
+    std::ranges::stable_sort(
+        found, {}, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
+    return found;
+}
+
+/// Returns: a plan for the nodes of modules, by path, in and below them.
+/// Throws: `error` of `error_code::not_found` for a path that the model has not.
+/// Complexity: O(nodes + length of the paths).
+[[nodiscard]] inline precision_plan plan_for_modules(const attributed_model& opened,
+                                                     std::span<const sensitive_module> modules) {
+    const auto& tree = opened.modules().index();
+    const module_lookup paths(opened.modules());
+    std::vector<const sensitive_module*> of(tree.size(), nullptr);
+    for (const auto& one : modules) {
+        const auto m = find_module(paths, one.path);
+        if (m == no_id) {
+            STEMMA_THROW(error(error_code::not_found, opened.file().path(), one.path,
+                               "the model has no such module"));
+        }
+        std::fill(of.begin() + m, of.begin() + tree.end(m), &one);
+    }
+    std::vector<id> nodes;
+    const auto of_node = [&](id node) { return of[opened.tags().attributions[node].module]; };
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        if (of_node(node) != nullptr) {
+            nodes.push_back(node);
+        }
+    }
+    precision_plan plan;
+    detail::add_to_plan(plan, opened, nodes, [&](id node) { return of_node(node)->ratio; });
+    return plan;
+}
+
+/// What plans are written for; docs/plan.md says how each is read.
+enum class plan_format : std::uint8_t {
+    ort,           ///< ONNX Runtime: `nodes_to_exclude`
+    ort_overrides, ///< ONNX Runtime: `TensorQuantOverrides`, activations of 16 bits
+    olive,         ///< Olive: a pass `OnnxStaticQuantization`
+    nncf,          ///< NNCF: `IgnoredScope`
+    tensorrt,      ///< trtexec: `--layerPrecisions`, `--layerOutputTypes`
+    aimet,         ///< AIMET: what `flip_layers_to_higher_precision` takes
+};
+
+/// Returns: the format that a name means: `ort`, `ort-overrides`, `olive`, `nncf`, `tensorrt`,
+///   `aimet`.
+[[nodiscard]] constexpr std::optional<plan_format> parse_plan_format(std::string_view name) {
+    return name == "ort"             ? std::optional(plan_format::ort)
+           : name == "ort-overrides" ? std::optional(plan_format::ort_overrides)
+           : name == "olive"         ? std::optional(plan_format::olive)
+           : name == "nncf"          ? std::optional(plan_format::nncf)
+           : name == "tensorrt"      ? std::optional(plan_format::tensorrt)
+           : name == "aimet"         ? std::optional(plan_format::aimet)
+                                     : std::nullopt;
+}
+
+namespace detail {
+
+/// Whether trtexec can tell a name from what stands around it.
+[[nodiscard]] inline bool is_layer_name(std::string_view name) {
+    return name.find_first_of(",:*\"' \n") == name.npos;
+}
+
+template <text_sink Sink>
+void write_layer_precisions(Sink& sink, std::span<const std::string_view> names) {
+    sink.write("--precisionConstraints=obey\n");
+    for (const std::string_view option : {"--layerPrecisions=", "--layerOutputTypes="}) {
+        sink.write(option);
+        bool first = true;
+        for (const auto name : names) {
+            if (is_layer_name(name)) {
+                sink.write(std::exchange(first, false) ? "" : ",");
+                sink.write(name);
+                sink.write(":fp32");
+            }
+        }
+        sink.write("\n");
+    }
+}
+
+} // namespace detail
+
+/// Writes a plan as a tool reads it. Requires: a plan for this model.
+/// Returns: how many nodes are left out, as the format cannot tell their names from what stands
+///   around them.
+/// Complexity: O(length of the result).
+template <text_sink Sink>
+std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_model& opened,
+                       plan_format format) {
+    const auto& model = opened.model();
+    std::vector<std::string_view> names;
+    for (const auto node : plan.nodes) {
+        names.push_back(model.name(node));
+    }
+    if (format == plan_format::tensorrt) {
+        detail::write_layer_precisions(sink, names);
+        return names.size() -
+               static_cast<std::size_t>(std::ranges::count_if(names, detail::is_layer_name));
+    }
+    json_writer json(sink);
+    const auto list = [&](std::string_view key) {
+        json.key(key);
+        json.begin_array();
+        for (const auto name : names) {
+            json.value(name);
+        }
+        json.end_array();
+    };
+    json.begin_object();
+    switch (format) {
+    case plan_format::ort:
+        list("nodes_to_exclude");
+        break;
+    case plan_format::ort_overrides:
+        json.key("TensorQuantOverrides");
+        json.begin_object();
+        for (const auto node : plan.nodes) {
+            for (id i = 0; i < model.output_count(node); ++i) {
+                if (const auto name = model.value_name(model.first_output(node) + i);
+                    !name.empty()) {
+                    json.key(name);
+                    json.begin_array(true);
+                    json.begin_object();
+                    json.member("quant_type", "QUInt16");
+                    json.end_object();
+                    json.end_array();
+                }
+            }
+        }
+        json.end_object();
+        break;
+    case plan_format::olive:
+        json.key("passes");
+        json.begin_object();
+        json.key("quantization");
+        json.begin_object();
+        json.member("type", "OnnxStaticQuantization");
+        list("nodes_to_exclude");
+        json.end_object();
+        json.end_object();
+        break;
+    case plan_format::nncf:
+        list("names");
+        break;
+    case plan_format::aimet:
+    case plan_format::tensorrt:
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            json.member(names[i], plan.ratio[i]);
+        }
+        break;
+    }
+    json.end_object();
+    json.finish();
+    return 0;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_PLAN_PRECISION_PLAN_HPP

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
+#define STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
+
+#include <stemma/core/glob.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/query/query_term.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
+/// that is nothing else's, so that a compiler knows what stays when one is written.
+using marks = std::vector<char8_t>;
+
+/// Leaves only those that `others` mark as `wanted`.
+inline void keep(const marks& others, bool wanted, marks& left) {
+    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
+    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
+                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
+}
+
+/// Takes away what `others` mark.
+inline void drop(const marks& others, marks& left) {
+    keep(others, false, left);
+}
+
+/// Leaves only those for which a query made of parts holds, or does not, as is wanted:
+/// `narrow(part, wanted, left)` does so for one.
+template <class Left, class Narrow>
+void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
+    if (asked.kind == query_kind::negation) {
+        narrow(asked.parts.front(), !wanted, left);
+    } else if ((asked.kind == query_kind::any_of) != wanted) {
+        for (const auto& part : asked.parts) {
+            narrow(part, wanted, left);
+        }
+    } else {
+        auto rest = left;
+        for (const auto& part : asked.parts) {
+            narrow(part, !wanted, rest);
+        }
+        drop(rest, left);
+    }
+}
+
+/// Whether a query is made of parts, or is everything, rather than a term.
+[[nodiscard]] inline bool has_parts(const query& asked) noexcept {
+    return asked.kind <= query_kind::negation;
+}
+
+/// Answers what is asked of single modules.
+template <module_view Modules>
+class module_matcher {
+public:
+    /// How large modules are; by module, or empty functions where that is not known.
+    struct sizes {
+        std::function<double(query_kind, id)> size; ///< nodes, parameters or weights
+        std::function<marks(const query&)> holders; ///< that hold what a query asks for
+    };
+
+    /// Requires: both outlive the matcher.
+    module_matcher(const Modules& modules, const tag_table& tags, sizes of = {})
+        : modules_(&modules), tags_(&tags), sizes_(std::move(of)) {}
+
+    /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
+    [[nodiscard]] marks fitting(const query& asked) const {
+        marks holds(size(), 1);
+        narrow_to_fitting(asked, true, holds);
+        return holds;
+    }
+
+    /// Returns: by module, whether `asked` holds for the module itself.
+    [[nodiscard]] marks of_modules(const query& asked) const {
+        marks holds(size(), 1);
+        narrow(asked, true, holds);
+        return holds;
+    }
+
+    /// Calls `f(m, path)` for the modules down to a depth, in order.
+    /// Complexity: O(modules + length of those paths).
+    template <class Function>
+    void for_each_path(Function f, id deepest = no_id) const {
+        std::string path;
+        std::vector<std::size_t> length(size(), 0); // by module
+        for (id m = 0; m < size(); ++m) {
+            if (index().depth(m) > deepest) {
+                continue;
+            }
+            if (m > 0) {
+                path.resize(length[index().parent(m)]);
+                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
+                length[m] = path.size();
+            }
+            f(m, std::string_view(path));
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t size() const { return index().size(); }
+    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
+
+    void narrow_to_fitting(const query& asked, bool wanted, marks& left) const {
+        if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
+                narrow_to_fitting(part, holds, still);
+            });
+            return;
+        }
+        if (asked.kind != query_kind::module) {
+            keep(of_modules(asked), wanted, left); // what is asked of sizes does not pass down
+            return;
+        }
+        auto inside = of_modules(asked.parts.front());
+        for (id m = 1; m < size(); ++m) {
+            inside[m] |= inside[index().parent(m)];
+        }
+        keep(inside, wanted, left);
+    }
+
+    void narrow(const query& asked, bool wanted, marks& left) const {
+        if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
+                narrow(part, holds, still);
+            });
+        } else if (asked.kind == query_kind::path) {
+            marks holds(size(), 0);
+            find_paths(asked.pattern, holds);
+            keep(holds, wanted, left);
+        } else if (asked.kind == query_kind::has) {
+            keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : marks(size(), 0), wanted,
+                 left);
+        } else {
+            narrow_to_term(asked, wanted, left);
+        }
+    }
+
+    void narrow_to_term(const query& term, bool wanted, marks& left) const {
+        const auto keep = [&](auto fits) {
+            const auto count = static_cast<id>(size());
+            for (id m = 0; m < count; ++m) {
+                left[m] = left[m] != 0 && fits(m) == wanted ? 1 : 0;
+            }
+        };
+        switch (term.kind) {
+        case query_kind::tag:
+            return keep([&, pattern = glob(term.pattern, '/')](id m) {
+                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
+            });
+        case query_kind::class_name:
+            return keep([&, pattern = glob(term.pattern)](id m) {
+                return pattern.matches(modules_->class_name(m)) ||
+                       pattern.matches(modules_->qualified_class(m));
+            });
+        case query_kind::depth:
+            return keep([&](id m) { return term.compares(index().depth(m)); });
+        case query_kind::leaf:
+            return keep([&](id m) { return index().end(m) == m + 1; });
+        case query_kind::selected:
+            return keep([&](id m) { return tags_->is_selected(m); });
+        case query_kind::nodes:
+        case query_kind::parameters:
+        case query_kind::weights:
+            return keep(
+                [&](id m) { return sizes_.size && term.compares(sizes_.size(term.kind, m)); });
+        default:
+            return keep([](id) { return false; });
+        }
+    }
+
+    void find_paths(std::string_view asked, marks& holds) const {
+        const glob pattern(asked, '.');
+        const bool may_be_root = asked.empty() || asked.starts_with("**");
+        const bool passes_dots = asked.find("**") != asked.npos;
+        const auto dots = std::count(asked.begin(), asked.end(), '.');
+        for_each_path(
+            [&](id m, std::string_view path) {
+                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
+            },
+            passes_dots ? no_id : static_cast<id>(dots + 1));
+        if constexpr (requires { modules_->aliases().begin()->path; }) {
+            for (const auto& alias : modules_->aliases()) {
+                if (alias.module != no_id && pattern.matches(alias.path)) {
+                    holds[alias.module] = 1;
+                }
+            }
+        }
+    }
+
+    const Modules* modules_;
+    const tag_table* tags_;
+    sizes sizes_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
+#define STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/query/query_term.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace stemma::detail {
+
+/// Steps through the words of a query.
+class query_lexer {
+public:
+    explicit query_lexer(std::string_view text) : text_(text), limit_(text.size()) {}
+
+    [[noreturn]] void fail(std::size_t at, const std::string& reason) const {
+        STEMMA_THROW(
+            error(error_code::refused, "query", "column " + std::to_string(column(at)), reason));
+    }
+
+    /// Returns: the characters before a place, and one.
+    [[nodiscard]] std::size_t column(std::size_t at) const {
+        return 1 + static_cast<std::size_t>(std::count_if(
+                       text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    }
+
+    [[nodiscard]] std::size_t at() const noexcept { return at_; }
+    [[nodiscard]] bool at_end() const noexcept { return at_ == text_.size(); }
+    [[nodiscard]] char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+    [[nodiscard]] std::string_view left() const { return text_.substr(at_); }
+    void pass(std::size_t count) { at_ += count; }
+
+    void skip_spaces() {
+        while (at_ < text_.size() && is_space(text_[at_])) {
+            ++at_;
+        }
+    }
+
+    /// Returns: the run of characters that need no quotes.
+    [[nodiscard]] std::string_view word() const {
+        auto end = at_;
+        while (end < limit_ && !is_space(text_[end]) && !is_quote(text_[end]) &&
+               std::string_view("()[]").find(text_[end]) == std::string_view::npos) {
+            ++end;
+        }
+        return text_.substr(at_, end - at_);
+    }
+
+    /// Passes over `wanted` when it stands here as a whole.
+    bool take_word(std::string_view wanted) {
+        if (word() != wanted) {
+            return false;
+        }
+        at_ += wanted.size();
+        skip_spaces();
+        return true;
+    }
+
+    /// Passes over `wanted` when the rest begins with it.
+    bool take(std::string_view wanted) {
+        const bool stands = left().starts_with(wanted);
+        at_ += stands ? wanted.size() : 0;
+        return stands;
+    }
+
+    void close(char bracket, std::size_t opened) {
+        if (next() != bracket) {
+            fail(at_ < text_.size() ? at_ : opened,
+                 at_ < text_.size() ? "'and' or 'or' is missing here"
+                                    : std::string("'") + bracket + "' is missing");
+        }
+        ++at_;
+        skip_spaces();
+    }
+
+    /// Calls `f()`, for which words end at `..` when it stands in the one here.
+    template <class Function>
+    auto up_to_dots(Function f) {
+        const auto dots = word().find("..");
+        limit_ = dots == std::string_view::npos ? text_.size() : at_ + dots;
+        auto result = f();
+        limit_ = text_.size();
+        return result;
+    }
+
+    [[nodiscard]] bool at_relation() const {
+        return at_ < text_.size() &&
+               std::string_view(":=<>").find(next()) != std::string_view::npos;
+    }
+
+    query_relation take_relation() {
+        const char sign = text_[at_++];
+        const bool or_equal = (sign == '<' || sign == '>') && next() == '=';
+        at_ += or_equal ? 1U : 0U;
+        return sign == '<'   ? (or_equal ? query_relation::at_most : query_relation::less)
+               : sign == '>' ? (or_equal ? query_relation::at_least : query_relation::greater)
+                             : query_relation::equal;
+    }
+
+    std::string take_pattern() {
+        const auto start = at_;
+        std::string pattern;
+        if (is_quote(next())) {
+            const auto end = text_.find(next(), at_ + 1);
+            if (end == std::string_view::npos) {
+                fail(start, "the quote is not closed");
+            }
+            pattern = text_.substr(at_ + 1, end - at_ - 1);
+            at_ = end + 1;
+            return pattern;
+        }
+        pattern = word();
+        at_ += pattern.size();
+        if (pattern.empty()) {
+            fail(start, at_ == text_.size() ? "something to ask for is missing at the end"
+                                            : "something to ask for is missing here");
+        }
+        return pattern;
+    }
+
+    /// As above; or a list in brackets, whose spaces are left out: `[2, 2]`.
+    std::string take_value() {
+        if (next() != '[') {
+            return take_pattern();
+        }
+        const auto start = at_;
+        const auto end = text_.find(']', at_);
+        if (end == std::string_view::npos) {
+            fail(start, "']' is missing");
+        }
+        std::string list;
+        for (; at_ <= end; ++at_) {
+            list.append(is_space(text_[at_]) ? 0 : 1, text_[at_]);
+        }
+        return list;
+    }
+
+    /// Takes a number of which `fits` says whether it may be one; else it fails with `wanted`.
+    template <class Fits>
+    double take_number(Fits fits, const std::string& wanted) {
+        const auto text = word();
+        const auto end = text.data() + text.size();
+        double number = 0;
+        const auto parsed = std::from_chars(text.data(), end, number);
+        if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || !fits(number)) {
+            fail(at_, wanted);
+        }
+        at_ += text.size();
+        return number;
+    }
+
+    /// Takes a number that may end in a unit: `10`, `1.5k`, `10MB`, `4GiB`.
+    double take_size(const std::string& wanted) {
+        const auto text = word();
+        const auto end = text.data() + text.size();
+        double number = 0;
+        const auto parsed = std::from_chars(text.data(), end, number);
+        std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+        if (unit.ends_with('B')) {
+            unit.remove_suffix(1);
+        }
+        const bool binary = unit.ends_with('i');
+        unit.remove_suffix(binary ? 1 : 0);
+        constexpr std::string_view units = "kMGTP";
+        const auto power = unit.empty()       ? 0
+                           : unit == "K"      ? 1
+                           : unit.size() == 1 ? units.find(unit[0]) + 1
+                                              : 0;
+        if (text.empty() || parsed.ec != std::errc() || !(number >= 0) || unit.size() > 1 ||
+            (power == 0 && !unit.empty()) || (binary && unit.empty()) || power > units.size()) {
+            fail(at_, wanted);
+        }
+        for (std::size_t i = 0; i < power; ++i) {
+            number *= binary ? 1024 : 1000;
+        }
+        at_ += text.size();
+        return number;
+    }
+
+private:
+    [[nodiscard]] static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+    [[nodiscard]] static bool is_quote(char c) { return c == '"' || c == '\''; }
+
+    std::string_view text_;
+    std::size_t limit_; // of words
+    std::size_t at_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_DETAIL_REACHABLE_HPP
+#define STEMMA_QUERY_DETAIL_REACHABLE_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+
+#include <span>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Which way edges are followed.
+enum class direction : bool { to_readers, to_producers };
+
+/// How far.
+enum class reach : bool { one_edge, any };
+
+/// Returns: by vertex index, 1 for what is reached from some vertices, given by index, and is none
+/// of them. Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<char8_t> reachable(const Graph& graph, std::span<const id> from,
+                                             direction way, reach far) {
+    const vertices_by_index<Graph> vertex(graph);
+    std::vector<char8_t> met(num_vertices(graph), 0);
+    std::vector<id> open(from.begin(), from.end());
+    const auto meet = [&](const auto& v) {
+        const auto i = static_cast<id>(index_of(graph, v));
+        if (met[i] == 0) {
+            met[i] = 1;
+            if (far == reach::any) {
+                open.push_back(i);
+            }
+        }
+    };
+    while (!open.empty()) {
+        const auto v = vertex[open.back()];
+        open.pop_back();
+        if (way == direction::to_readers) {
+            for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+                meet(target(*it, graph));
+            }
+        } else {
+            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+                meet(source(*it, graph));
+            }
+        }
+    }
+    for (auto v : from) {
+        met[v] = 0;
+    }
+    return met;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_REACHABLE_HPP

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_MODEL_FACTS_HPP
+#define STEMMA_QUERY_MODEL_FACTS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/query/query_facts.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/tagging/tagger.hpp>
+#include <stemma/types/described_attribute.hpp>
+#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace stemma {
+
+/// What queries ask of an ONNX model: attributes, types, weights and sizes. Each kind of fact is
+/// collected when it is first asked for; for one thread.
+class model_facts {
+public:
+    /// Requires: all outlive this. Complexity: O(1).
+    model_facts(const wire_model& model, const module_tree& modules, const tagging& found)
+        : model_(&model), modules_(&modules), found_(&found) {}
+
+    /// Returns: the attributes of a node. Complexity: that of `describe_attributes`.
+    [[nodiscard]] std::vector<attribute_fact> attributes(id node) const {
+        constexpr attribute_limits limits{64, 4096};
+        std::vector<attribute_fact> facts;
+        for (auto& one : describe_attributes(*model_, node, limits)) {
+            facts.push_back({std::move(one.name), std::move(one.text), one.number});
+        }
+        return facts;
+    }
+
+    /// Returns: the values that a node makes. Complexity: O(outputs).
+    [[nodiscard]] std::vector<id> values_of(id node) const {
+        std::vector<id> values;
+        for (id i = 0; i < model_->output_count(node); ++i) {
+            if (!model_->value_name(model_->first_output(node) + i).empty()) {
+                values.push_back(model_->first_output(node) + i);
+            }
+        }
+        return values;
+    }
+
+    /// Returns: the parameters that a node reads. Complexity: O(inputs), after `find_weights`.
+    [[nodiscard]] std::vector<id> weights_of(id node) const {
+        const auto& weight = weight_of_values();
+        std::vector<id> values;
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && weight[value]) {
+                values.push_back(value);
+            }
+        }
+        return values;
+    }
+
+    /// Returns: type and shape of a value, as declared, stored or inferred.
+    /// Complexity: O(rank), after `infer_shapes`.
+    [[nodiscard]] value_fact value(id value) const {
+        const auto& known = types();
+        if (const auto tensor = known.tensor_of[value]; tensor != no_id) {
+            const auto header = read_tensor_header(*model_, model_->tensors()[tensor]);
+            value_fact fact{
+                std::string(data_type_name(header.data_type)), true, {}, data_size(header)};
+            for (auto extent : header.dims) {
+                fact.extents.push_back(std::to_string(extent));
+            }
+            return fact;
+        }
+        const auto type = known.types.type_of(value);
+        return type ? fact_of(describe_type(*type)) : value_fact();
+    }
+
+    /// Returns: elements of the parameters of a module, with all below.
+    /// Complexity: O(1), after `collect_statistics`, as below.
+    [[nodiscard]] std::uint64_t parameters(id m) const { return statistics().parameters[m]; }
+
+    /// Returns: bytes of these in the file.
+    [[nodiscard]] std::uint64_t weight_bytes(id m) const { return statistics().bytes[m]; }
+
+    /// Nodes, parameters and operators of all modules.
+    [[nodiscard]] const module_statistics& statistics() const {
+        if (!statistics_) {
+            statistics_ = collect_statistics(*model_, *modules_, *found_);
+        }
+        return *statistics_;
+    }
+
+private:
+    struct known_types {
+        explicit known_types(const wire_model& model)
+            : types(model), tensor_of(model.value_count(), no_id) {
+            infer_shapes(model, types);
+            const auto tensors = model.tensors();
+            for (id i = 0; i < tensors.size(); ++i) {
+                if (tensors[i].value != no_id) {
+                    tensor_of[tensors[i].value] = i;
+                }
+            }
+        }
+
+        value_types types;
+        std::vector<id> tensor_of; // by value: place among the tensors
+    };
+
+    [[nodiscard]] static value_fact fact_of(const described_type& type) {
+        value_fact fact{type.name, type.has_shape, {}, std::nullopt};
+        tensor_header header; // to know its size
+        bool sized = type.has_shape;
+        for (std::int64_t number = 1; number < 27 && header.data_type == 0; ++number) {
+            header.data_type = data_type_name(number) == type.name ? number : 0;
+        }
+        for (const auto& extent : type.shape) {
+            if (const auto* number = std::get_if<std::int64_t>(&extent)) {
+                fact.extents.push_back(*number < 0 ? "?" : std::to_string(*number));
+                header.dims.push_back(*number);
+                sized = sized && *number >= 0;
+            } else {
+                fact.extents.push_back(std::get<std::string>(extent));
+                sized = false;
+            }
+        }
+        fact.bytes = sized ? data_size(header) : std::nullopt;
+        return fact;
+    }
+
+    [[nodiscard]] const known_types& types() const {
+        if (!types_) {
+            types_.emplace(*model_);
+        }
+        return *types_;
+    }
+
+    [[nodiscard]] const std::vector<bool>& weight_of_values() const {
+        if (is_parameter_.empty()) {
+            is_parameter_.resize(model_->value_count() + 1);
+            for (const auto& weight : find_weights(*model_)) {
+                is_parameter_[weight.value] = weight.kind == weight_kind::parameter;
+            }
+        }
+        return is_parameter_;
+    }
+
+    const wire_model* model_;
+    const module_tree* modules_;
+    const tagging* found_;
+    mutable std::optional<known_types> types_;
+    mutable std::vector<bool> is_parameter_; // by value
+    mutable std::optional<module_statistics> statistics_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_MODEL_FACTS_HPP

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_QUERY_FACTS_HPP
+#define STEMMA_QUERY_QUERY_FACTS_HPP
+
+#include <stemma/core/glob.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/query/query_term.hpp>
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// An attribute of an operator, as a query compares it.
+struct attribute_fact {
+    std::string name;             ///< `strides`
+    std::string text;             ///< `[2,2]`
+    std::optional<double> number; ///< of one that is a single number
+};
+
+/// What is known of a value.
+struct value_fact {
+    std::string type;                   ///< of its elements, `float32`; "" where unknown
+    bool ranked = false;                ///< whether the number of extents is known
+    std::vector<std::string> extents;   ///< numbers, names, or `?`
+    std::optional<std::uint64_t> bytes; ///< where all extents are known
+};
+
+/// What a query asks of operators, values and modules besides names and places. Operators are given
+/// by vertex index, values and modules by number.
+template <class F>
+concept query_facts = requires(const F& facts, id number) {
+    { facts.attributes(number) } -> std::convertible_to<std::vector<attribute_fact>>;
+    { facts.values_of(number) } -> std::convertible_to<std::vector<id>>;
+    { facts.weights_of(number) } -> std::convertible_to<std::vector<id>>;
+    { facts.value(number) } -> std::convertible_to<value_fact>;
+    { facts.parameters(number) } -> std::convertible_to<std::uint64_t>;
+    { facts.weight_bytes(number) } -> std::convertible_to<std::uint64_t>;
+};
+
+/// Knows nothing: terms about attributes, values and weights hold for nothing.
+struct no_facts {
+    /// Returns: the attributes of an operator.
+    [[nodiscard]] std::vector<attribute_fact> attributes(id) const { return {}; }
+    /// Returns: the values that an operator makes.
+    [[nodiscard]] std::vector<id> values_of(id) const { return {}; }
+    /// Returns: the parameters that an operator reads, as values.
+    [[nodiscard]] std::vector<id> weights_of(id) const { return {}; }
+    /// Returns: type and shape of a value.
+    [[nodiscard]] value_fact value(id) const { return {}; }
+    /// Returns: elements of the parameters of a module and of all below.
+    [[nodiscard]] std::uint64_t parameters(id) const { return 0; }
+    /// Returns: bytes of these.
+    [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
+};
+
+namespace detail {
+
+/// What types are also called.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> type_aliases{
+    {{"float", "float32"},
+     {"double", "float64"},
+     {"half", "float16"},
+     {"fp16", "float16"},
+     {"fp32", "float32"},
+     {"fp64", "float64"},
+     {"bf16", "bfloat16"}}};
+
+[[nodiscard]] inline bool fits_type(std::string_view pattern, std::string_view type) {
+    for (const auto& [alias, name] : type_aliases) {
+        pattern = pattern == alias ? name : pattern;
+    }
+    return !type.empty() && glob_match(pattern, type);
+}
+
+/// Whether a value is as a term says: its type, rank, shape or size.
+[[nodiscard]] inline bool fits_value(const query& term, const value_fact& fact) {
+    switch (term.kind) {
+    case query_kind::weight:
+    case query_kind::type:
+        return fits_type(term.pattern, fact.type);
+    case query_kind::rank:
+        return fact.ranked && term.compares(static_cast<double>(fact.extents.size()));
+    case query_kind::bytes:
+        return fact.bytes && term.compares(static_cast<double>(*fact.bytes));
+    case query_kind::shape: {
+        std::string_view pattern = term.pattern;
+        if (pattern.starts_with('[') && pattern.ends_with(']')) {
+            pattern = pattern.substr(1, pattern.size() - 2);
+        }
+        std::string shape;
+        for (const auto& extent : fact.extents) {
+            shape.append(shape.empty() ? "" : ",").append(extent);
+        }
+        return fact.ranked && glob_match(pattern, shape, ',');
+    }
+    default:
+        return false;
+    }
+}
+
+/// Whether an attribute is as a term says.
+[[nodiscard]] inline bool fits_attribute(const query& term, const attribute_fact& fact) {
+    if (!glob_match(term.word, fact.name)) {
+        return false;
+    }
+    if (term.relation != query_relation::equal) {
+        return fact.number && term.compares(*fact.number);
+    }
+    if (term.pattern.empty() || glob_match(term.pattern, fact.text)) {
+        return true;
+    }
+    float asked = 0; // as files keep them
+    const auto end = term.pattern.data() + term.pattern.size();
+    const auto parsed = std::from_chars(term.pattern.data(), end, asked);
+    return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
+           static_cast<float>(*fact.number) == asked;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_QUERY_FACTS_HPP

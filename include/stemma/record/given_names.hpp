@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_GIVEN_NAMES_HPP
+#define STEMMA_RECORD_GIVEN_NAMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Names for nodes that have none, or one that stemma gave them: type and number, `MatMul_12`,
+/// which no other node of the file has. They tell nothing of modules, so that they are never
+/// evidence.
+class given_names {
+public:
+    /// Requires: `model` outlives it. Complexity: O(nodes + length of their metadata) expected.
+    explicit given_names(const wire_model& model) : model_(&model) {
+        std::unordered_set<std::string> taken;
+        std::vector<id> without;
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (model.name(node).empty() || is_given(node)) {
+                without.push_back(node);
+            } else {
+                taken.emplace(model.name(node));
+            }
+        }
+        for (const auto node : without) {
+            auto name = std::string(model.op_type(node)) + "_" + std::to_string(node);
+            while (!taken.insert(name).second) {
+                name += "_";
+            }
+            names_.emplace(node, std::move(name));
+        }
+    }
+
+    /// Returns: how many nodes get a name.
+    [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+
+    /// Returns: the name for a node, "" where it has one of its own.
+    [[nodiscard]] std::string_view of(id node) const {
+        const auto found = names_.find(node);
+        return found == names_.end() ? std::string_view() : found->second;
+    }
+
+    /// Puts the name of a node behind all else in it, where it was taken out; and metadata that say
+    /// so, by which stripping finds it. Complexity: O(length).
+    void edit_node(id node, message_edits& edits) const {
+        const auto name = of(node);
+        if (name.empty()) {
+            return;
+        }
+        const auto message = model_->message(node);
+        const auto end = message.begin + message.size;
+        edits.insert_entry(end, detail::onnx_fields::node::metadata_props, node_name_key, name);
+        std::string field;
+        detail::append_field(detail::onnx_fields::node::name, name, field);
+        edits.insert(end, field);
+    }
+
+private:
+    [[nodiscard]] bool is_given(id node) const {
+        bool given = false;
+        if (model_->has_metadata(node)) {
+            model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+                given = given || (key == node_name_key && value == model_->name(node));
+            });
+        }
+        return given;
+    }
+
+    const wire_model* model_;
+    std::unordered_map<id, std::string> names_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_RECORD_GIVEN_NAMES_HPP

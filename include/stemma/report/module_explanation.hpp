@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_MODULE_EXPLANATION_HPP
+#define STEMMA_REPORT_MODULE_EXPLANATION_HPP
+
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/model/module_members.hpp>
+#include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/report/alike_modules.hpp>
+#include <stemma/types/value_descriptions.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace stemma {
+
+/// A value that crosses the border of a module.
+struct crossing_value {
+    id value = no_id;        ///< by number
+    std::string type;        ///< `float32[1,seq,32]`; "" where unknown
+    std::vector<id> modules; ///< deepest modules of the nodes at the other side, ascending
+    bool of_model = false;   ///< whether it comes into the graph, or leaves it
+};
+
+/// A weight of a module as the file stores it.
+struct module_weight {
+    stored_weight weight; ///< which, and how large
+    std::string type;     ///< `float32[64,32]`
+    id module = 0;        ///< the module that it belongs to, the one explained or one below
+};
+
+/// What stands in the way of running a module in one go.
+struct module_reentry {
+    std::vector<id> nodes;    ///< the one it leaves from, those outside, the one it comes back to
+    std::size_t runs = 1;     ///< convex parts that the module falls into
+    std::size_t absorbed = 0; ///< nodes outside that would have to be taken in
+};
+
+/// What a module is.
+struct module_explanation {
+    id module = 0;                         ///< which
+    std::vector<std::string> aliases;      ///< other paths of it
+    std::vector<crossing_value> inputs;    ///< that it reads and does not make, without weights
+    std::vector<crossing_value> outputs;   ///< that it makes for others
+    std::vector<module_weight> weights;    ///< of it and of all below
+    std::vector<id> alike;                 ///< other modules like it, see `alike_modules`
+    std::optional<module_reentry> reentry; ///< nothing for one that is convex
+};
+
+/// Explains one module after the other of a model. Requires: the model outlives this, and its
+/// evidence was not forgotten.
+class module_explainer {
+public:
+    /// Complexity: that of `collect_statistics`.
+    module_explainer(const attributed_model& opened, const value_descriptions& describe)
+        : opened_(&opened)
+        , describe_(&describe)
+        , weights_(find_weights(opened.model()))
+        , places_(place_weights(opened.model(), opened.modules(), opened.tags(), weights_))
+        , counts_(collect_statistics(opened.model(), opened.modules(), opened.tags(), weights_,
+                                     places_))
+        , members_(opened.modules().index(), opened.tags().attributions)
+        , alike_(opened.model(), opened.modules(), opened.tags().attributions)
+        , readers_(collect_value_readers(opened.model()))
+        , apart_(opened.model().node_count())
+        , leaves_(opened.model().value_count(), no_id) {
+        const auto& model = opened.model();
+        const auto dependences = find_dependence(model, find_random_operators(model));
+        for (id node = 0; node < model.node_count(); ++node) {
+            apart_[node] = dependences[node] <= dependence::weight;
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    leaves_[value] = g;
+                }
+            }
+        }
+    }
+
+    /// Nodes, parameters and operators of all modules.
+    [[nodiscard]] const module_statistics& counts() const noexcept { return counts_; }
+
+    /// Returns: the weight that a value is, and where it belongs; null where it is none.
+    /// Complexity: O(weights).
+    [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
+        const auto found =
+            std::ranges::find_if(weights_, [&](const auto& one) { return one.value == value; });
+        return found == weights_.end()
+                   ? std::nullopt
+                   : std::optional(described(static_cast<std::size_t>(found - weights_.begin())));
+    }
+
+    /// Returns: what there is to say of a module.
+    /// Complexity: O(nodes in it * log nodes + readers of them + weights + modules), and of the
+    /// graph where it is not contiguous.
+    [[nodiscard]] module_explanation explain(id m) {
+        module_explanation made;
+        made.module = m;
+        for (const auto& alias : opened_->modules().aliases()) {
+            if (alias.module == m) {
+                made.aliases.push_back(alias.path);
+            }
+        }
+        const auto nodes = members_.all(m);
+        find_boundary_of(m, nodes, made);
+        for (std::size_t w = 0; w < weights_.size(); ++w) {
+            if (holds(m, places_[w].module)) {
+                made.weights.push_back(described(w));
+            }
+        }
+        if (!nodes.empty()) {
+            made.alike = alike_.like(m);
+        }
+        made.reentry = find_way_back(nodes);
+        return made;
+    }
+
+private:
+    [[nodiscard]] bool holds(id m, id below) const {
+        return below >= m && below < opened_->modules().index().end(m);
+    }
+
+    [[nodiscard]] id module_of(id node) const { return opened_->tags().attributions[node].module; }
+
+    [[nodiscard]] module_weight described(std::size_t w) const {
+        return {weights_[w], (*describe_)(weights_[w].value).type_and_shape(), places_[w].module};
+    }
+
+    void find_boundary_of(id m, const std::vector<id>& nodes, module_explanation& made) const {
+        const auto& model = opened_->model();
+        std::set<id> met;
+        for (auto node : nodes) {
+            for (auto value : model.inputs(node)) {
+                if (value == no_id || apart_[node] || model.is_initializer(value)) {
+                    continue;
+                }
+                const auto producer = model.producer(value);
+                const bool outside =
+                    producer == no_id || (!apart_[producer] && !holds(m, module_of(producer)));
+                if (outside && !is_made_inside(m, value) && met.insert(value).second) {
+                    made.inputs.push_back(
+                        {value, (*describe_)(value).type_and_shape(), {}, producer == no_id});
+                    if (producer != no_id) {
+                        made.inputs.back().modules.push_back(module_of(producer));
+                    }
+                }
+            }
+            for (id i = 0; i < model.output_count(node) && !apart_[node]; ++i) {
+                add_output(m, model.first_output(node) + i, made);
+            }
+        }
+    }
+
+    /// Whether a formal input is that of a body whose owner is inside.
+    [[nodiscard]] bool is_made_inside(id m, id value) const {
+        const auto& model = opened_->model();
+        const auto& graph = model.graph(model.graph_of_value(value));
+        return model.producer(value) == no_id && graph.kind == graph_kind::body &&
+               holds(m, module_of(graph.owner));
+    }
+
+    void add_output(id m, id value, module_explanation& made) const {
+        const auto& model = opened_->model();
+        crossing_value out{value, {}, {}, false};
+        for (auto reader : readers_[value]) {
+            if (!holds(m, module_of(reader))) {
+                out.modules.push_back(module_of(reader));
+            }
+        }
+        if (leaves_[value] != no_id) {
+            const auto& graph = model.graph(leaves_[value]);
+            if (graph.kind != graph_kind::body) {
+                out.of_model = true;
+            } else if (!holds(m, module_of(graph.owner))) {
+                out.modules.push_back(module_of(graph.owner));
+            }
+        }
+        std::sort(out.modules.begin(), out.modules.end());
+        out.modules.erase(std::unique(out.modules.begin(), out.modules.end()), out.modules.end());
+        if (out.of_model || !out.modules.empty()) {
+            out.type = (*describe_)(value).type_and_shape();
+            made.outputs.push_back(std::move(out));
+        }
+    }
+
+    [[nodiscard]] std::optional<module_reentry> find_way_back(const std::vector<id>& nodes) {
+        const auto& graph = opened_->operators().graph();
+        if (!order_) {
+            order_.emplace();
+            const sweep_order<operator_graph> sweep(graph);
+            if (!sweep.has_cycle()) {
+                rank_.resize(num_vertices(graph));
+                sweep.forward([&](id v) {
+                    rank_[v] = static_cast<id>(order_->size());
+                    order_->push_back(v);
+                });
+            }
+        }
+        vertex_set set(num_vertices(graph));
+        set.apart = apart_;
+        std::vector<id> counted;
+        for (auto node : nodes) {
+            set.inside[node] = true;
+            if (!apart_[node]) {
+                counted.push_back(node);
+            }
+        }
+        if (counted.empty() || order_->empty()) {
+            return std::nullopt;
+        }
+        const order_stretch<operator_graph> stretch(graph, *order_, rank_, counted);
+        module_reentry found;
+        for (auto v : find_reentry(graph, set, stretch)) {
+            found.nodes.push_back(static_cast<id>(v));
+        }
+        if (found.nodes.empty()) {
+            return std::nullopt;
+        }
+        const auto runs = convex_runs(graph, set, stretch);
+        for (auto run : runs) {
+            found.runs = std::max<std::size_t>(found.runs, run == no_id ? 0 : run + 1U);
+        }
+        found.absorbed = count_between(set, stretch);
+        return found;
+    }
+
+    /// Returns: how many vertices outside are on a way from a member to another.
+    [[nodiscard]] std::size_t count_between(const vertex_set& set,
+                                            const order_stretch<operator_graph>& stretch) const {
+        const auto& graph = opened_->operators().graph();
+        const auto all = stretch.vertices();
+        std::vector<bool> behind(all.size());
+        std::vector<bool> before(all.size());
+        for (std::size_t at = 0; at < all.size(); ++at) {
+            for (auto [it, last] = in_edges(all[at], graph); it != last && !set.apart[all[at]];
+                 ++it) {
+                const auto from = stretch.place(source(*it, graph));
+                behind[at] =
+                    behind[at] || (from < at && (set.is_inside(all[from]) || behind[from]));
+            }
+        }
+        std::size_t count = 0;
+        for (auto at = all.size(); at-- > 0;) {
+            for (auto [it, last] = out_edges(all[at], graph); it != last && !set.apart[all[at]];
+                 ++it) {
+                const auto to = stretch.place(target(*it, graph));
+                before[at] =
+                    before[at] || (to < all.size() && (set.is_inside(all[to]) || before[to]));
+            }
+            count += set.is_outside(all[at]) && behind[at] && before[at] ? 1U : 0U;
+        }
+        return count;
+    }
+
+    const attributed_model* opened_;
+    const value_descriptions* describe_;
+    std::vector<stored_weight> weights_;
+    std::vector<weight_place> places_;
+    module_statistics counts_;
+    module_members members_;
+    alike_modules alike_;
+    grouped_ids readers_;
+    std::vector<bool> apart_;              // by node: copied to whoever reads it
+    std::vector<id> leaves_;               // by value: the graph that it is a result of
+    std::optional<std::vector<id>> order_; // producers first; empty where there is a cycle
+    std::vector<id> rank_;                 // by node: place in the order
+};
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_EXPLANATION_HPP

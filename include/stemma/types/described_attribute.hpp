@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP
+#define STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_text.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
+#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/tensor_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// An attribute of a node as people read it.
+struct described_attribute {
+    std::string name;             ///< `strides`
+    std::string_view type;        ///< `int`, `ints`, `string`, `tensor`, ...; "" where unknown
+    std::string text;             ///< `[2,2]`, `SAME_UPPER`, `float16`, `int64[2] [1,-1]`
+    std::uint64_t length = 1;     ///< numbers of a list or tensor, texts of a list, bytes of a text
+    bool cut = false;             ///< whether `text` lacks some of it
+    std::optional<double> number; ///< of an attribute that is one number
+};
+
+/// How much of long attributes is shown.
+struct attribute_limits {
+    std::size_t items = 8;  ///< of lists and tensors
+    std::size_t bytes = 60; ///< of texts
+};
+
+namespace detail {
+
+/// Attributes of standard operators whose number is a type of elements.
+inline constexpr std::array<std::string_view, 7> type_attributes{
+    "dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type",
+    "to"};
+
+/// Indexed by AttributeProto.AttributeType.
+inline constexpr std::array<std::string_view, 15> attribute_types{
+    "",        "float",   "int",    "string",        "tensor",         "graph", "floats", "ints",
+    "strings", "tensors", "graphs", "sparse_tensor", "sparse_tensors", "type",  "types"};
+
+/// Reads one AttributeProto.
+class attribute_describer {
+public:
+    explicit attribute_describer(attribute_limits limits) : limits_(limits) {}
+
+    [[nodiscard]] described_attribute describe(wire_reader fields, bool standard) {
+        std::uint64_t type = 0;
+        std::string_view reference;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::name)) {
+                made_.name = fields.text(field);
+            } else if (field.is(at::type, wire_type::varint)) {
+                type = field.value;
+            } else if (field.is_bytes(at::ref_attr_name)) {
+                reference = fields.text(field);
+            } else {
+                read_value(fields, field);
+            }
+        }
+        type = type != 0 ? type : implied_;
+        made_.type = type < attribute_types.size() ? attribute_types[type] : "";
+        if (!reference.empty()) {
+            made_.text = "@" + std::string(reference);
+            return std::move(made_);
+        }
+        finish(standard);
+        return std::move(made_);
+    }
+
+private:
+    using at = onnx_fields::attribute;
+
+    /// Numbers in AttributeProto.AttributeType.
+    enum kind : std::uint64_t {
+        a_float = 1,
+        an_int,
+        a_string,
+        a_tensor,
+        a_graph,
+        floats,
+        ints,
+        strings,
+        tensors,
+        graphs,
+        a_sparse_tensor,
+        sparse_tensors,
+        a_type,
+        types,
+    };
+
+    void read_value(const wire_reader& fields, const wire_field& field) {
+        if (field.is(at::f, wire_type::fixed32)) {
+            implied_ = a_float;
+            made_.number = number_at<float>(fields.text(field));
+        } else if (field.is(at::i, wire_type::varint)) {
+            implied_ = an_int;
+            whole_ = static_cast<std::int64_t>(field.value);
+            made_.number = static_cast<double>(whole_);
+        } else if (field.is_bytes(at::s)) {
+            implied_ = a_string;
+            bytes_ = fields.text(field);
+        } else if (field.is_bytes(at::t)) {
+            implied_ = a_tensor;
+            auto read = read_tensor_text(fields.inner(field), limits_.items);
+            made_.length = read.elements;
+            made_.text = std::move(read.text);
+            made_.cut = read.cut;
+        } else if (field.is_bytes(at::g)) {
+            implied_ = a_graph;
+            made_.length = count_nodes(fields.inner(field));
+        } else if (field.number == at::floats &&
+                   (field.type == wire_type::fixed32 || field.type == wire_type::bytes)) {
+            implied_ = floats;
+            const auto packed = fields.text(field); // one number of four bytes, or many
+            for (std::size_t i = 0; i + 4 <= packed.size(); i += 4) {
+                add_item([&] { return real_text(number_at<float>(packed.substr(i))); });
+            }
+        } else if (field.number == at::ints &&
+                   (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            implied_ = ints;
+            std::vector<std::int64_t> numbers;
+            read_dims(fields, field, numbers);
+            for (auto number : numbers) {
+                add_item([&] { return std::to_string(number); });
+            }
+        } else if (field.is_bytes(at::strings)) {
+            implied_ = strings;
+            add_item([&] { return shown_bytes(fields.text(field)); });
+        } else {
+            read_rest(fields, field);
+        }
+    }
+
+    void read_rest(const wire_reader& fields, const wire_field& field) {
+        if (field.is_bytes(at::tensors) || field.is_bytes(at::sparse_tensors)) {
+            implied_ = field.number == at::tensors ? tensors : sparse_tensors;
+            add_item([] { return std::string("tensor"); });
+        } else if (field.is_bytes(at::graphs)) {
+            implied_ = graphs;
+            add_item([&] { return nodes_text(count_nodes(fields.inner(field))); });
+        } else if (field.is_bytes(at::sparse_tensor)) {
+            implied_ = a_sparse_tensor;
+            made_.text = "sparse tensor";
+        } else if (field.is_bytes(at::type_proto)) {
+            implied_ = a_type;
+            made_.text = to_text(stemma::describe_type(fields.text(field)));
+        } else if (field.is_bytes(at::type_protos)) {
+            implied_ = types;
+            add_item([&] { return to_text(stemma::describe_type(fields.text(field))); });
+        }
+    }
+
+    template <class Text>
+    void add_item(Text text) {
+        if (items_++ < limits_.items) {
+            list_.append(list_.empty() ? "" : ",").append(text());
+        }
+    }
+
+    void finish(bool standard) {
+        if (made_.type == "float") {
+            made_.text = real_text(static_cast<float>(made_.number.value_or(0)));
+            made_.number = made_.number.value_or(0);
+        } else if (made_.type == "int") {
+            const bool names_type =
+                standard && std::find(type_attributes.begin(), type_attributes.end(), made_.name) !=
+                                type_attributes.end();
+            const auto name = names_type ? data_type_name(whole_) : std::string_view();
+            made_.text = name.empty() ? std::to_string(whole_) : std::string(name);
+            made_.number = static_cast<double>(whole_);
+        } else if (made_.type == "string") {
+            made_.length = bytes_.size();
+            made_.cut = bytes_.size() > limits_.bytes;
+            made_.text = shown_bytes(bytes_);
+        } else if (made_.type == "graph") {
+            made_.text = nodes_text(made_.length);
+        } else if (made_.text.empty()) {
+            made_.length = items_;
+            made_.cut = items_ > limits_.items;
+            made_.text = "[" + list_ + (made_.cut ? ",\xe2\x80\xa6" : "") + "]";
+        }
+    }
+
+    [[nodiscard]] static std::string nodes_text(std::uint64_t nodes) {
+        return "{" + std::to_string(nodes) + (nodes == 1 ? " node}" : " nodes}");
+    }
+
+    [[nodiscard]] static std::uint64_t count_nodes(wire_reader fields) {
+        std::uint64_t nodes = 0;
+        for (wire_field field; fields.next(field);) {
+            nodes += field.is_bytes(onnx_fields::graph::node) ? 1U : 0U;
+        }
+        return nodes;
+    }
+
+    /// Returns: the beginning of a text, without what is no UTF-8.
+    [[nodiscard]] std::string shown_bytes(std::string_view bytes) const {
+        std::string shown;
+        for (auto left = bytes; !left.empty();) {
+            const auto length = utf8_length(left);
+            if (shown.size() + length > limits_.bytes) {
+                return shown + "\xe2\x80\xa6";
+            }
+            shown.append(length == 0 ? std::string_view("?") : left.substr(0, length));
+            left.remove_prefix(length == 0 ? 1 : length);
+        }
+        return shown;
+    }
+
+    attribute_limits limits_;
+    described_attribute made_;
+    std::uint64_t implied_ = 0; // of a file that does not write types
+    std::int64_t whole_ = 0;
+    std::string_view bytes_;
+    std::string list_;
+    std::size_t items_ = 0;
+};
+
+} // namespace detail
+
+/// Returns: the attributes of a node in the order of the file, but for those in which stemma keeps
+/// tags. One that takes its value from the function around is `@name`.
+/// Throws: `error` of `malformed`. Complexity: O(fields, without data of tensors).
+[[nodiscard]] inline std::vector<described_attribute>
+describe_attributes(const wire_model& model, id node, attribute_limits limits = {}) {
+    std::vector<described_attribute> all;
+    node_attributes(model, node).for_each([&](std::string_view, wire_reader fields) {
+        if (!tag_edits::is_ours(fields)) {
+            all.push_back(
+                detail::attribute_describer(limits).describe(fields, model.domain(node).empty()));
+        }
+    });
+    return all;
+}
+
+/// Returns: `[2,2]`; of a long one how long it is, too: `[1,2,3,…] (64)`. Complexity: O(length).
+[[nodiscard]] inline std::string value_text(const described_attribute& one) {
+    return one.text +
+           (one.cut ? " (" + std::to_string(one.length) + (one.type == "string" ? " bytes)" : ")")
+                    : "");
+}
+
+/// Returns: `strides=[2,2]`, as above. Complexity: O(length).
+[[nodiscard]] inline std::string to_text(const described_attribute& one) {
+    return one.name + "=" + value_text(one);
+}
+
+/// Says of nodes which attributes they have, on one line: `group=1, strides=[2,2]`.
+class attribute_texts {
+public:
+    /// Requires: `model` outlives this.
+    explicit attribute_texts(const wire_model& model) : model_(&model) {}
+
+    /// Returns: "" for a node without attributes.
+    /// Throws, Complexity: as `describe_attributes`.
+    [[nodiscard]] std::string operator()(id node) const {
+        std::string text;
+        for (const auto& one : describe_attributes(*model_, node)) {
+            text.append(text.empty() ? "" : ", ").append(to_text(one));
+        }
+        return text;
+    }
+
+private:
+    const wire_model* model_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_BODY_RULES_HPP
+#define STEMMA_TYPES_DETAIL_BODY_RULES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace stemma::detail {
+
+/// A node with bodies, of which everything is known that will be.
+class owner_node : public rule_node {
+public:
+    /// Requires: there are bodies, and all outlive this.
+    owner_node(fact_table& table, id node, std::span<const id> bodies)
+        : rule_node(table, node), table_(table), bodies_(bodies) {}
+
+    /// Returns: what all bodies give back in a place; nothing where one has no such result.
+    [[nodiscard]] std::optional<tensor_facts> result(std::size_t slot) const {
+        std::optional<tensor_facts> common;
+        for (auto g : bodies_) {
+            const auto& outputs = table_.model().graph(g).outputs;
+            if (slot >= outputs.size() || outputs[slot] == no_id) {
+                return std::nullopt;
+            }
+            const auto& facts = table_[outputs[slot]];
+            if (!common) {
+                common = made(facts.data_type, facts.dims);
+            } else {
+                keep_common(*common, facts);
+            }
+        }
+        return common;
+    }
+
+    /// Returns: how many formal inputs the first body has.
+    [[nodiscard]] std::size_t formal_count() const {
+        return table_.model().graph(bodies_.front()).inputs.size();
+    }
+
+private:
+    const fact_table& table_;
+    std::span<const id> bodies_;
+};
+
+/// What operators with bodies make of the results of these.
+namespace rules {
+
+inline void branch(const owner_node& node) {
+    for (std::size_t i = 0; i < node.output_count(); ++i) {
+        if (auto result = node.result(i); result && result->ranked()) {
+            node.set(i, std::move(*result));
+        }
+    }
+}
+
+/// Notes results of a loop: so many are its last state, the others stack up. What a body gives back
+/// first is no result where some are `skipped`.
+inline void set_looped(const owner_node& node, std::size_t states, std::size_t skipped) {
+    for (std::size_t i = 0; i < node.output_count(); ++i) {
+        if (const auto result = node.result(i + skipped); result && result->ranked()) {
+            node.set(i, result->data_type,
+                     extents(result->rank() + (i < states ? 0 : 1), any_extent));
+        }
+    }
+}
+
+/// The first input is the number of iterations, the second whether to begin; a body says first
+/// whether to go on.
+inline void loop(const owner_node& node) {
+    set_looped(node, std::max<std::size_t>(node.input_count(), 2) - 2, 1);
+}
+
+inline void scan(const owner_node& node) {
+    const auto formals = node.formal_count();
+    const auto scanned = static_cast<std::size_t>(node.whole("num_scan_inputs", 0));
+    set_looped(node, formals - std::min(formals, scanned), 0);
+}
+
+} // namespace rules
+
+/// The rule of an operator with bodies.
+struct body_rule {
+    std::string_view op_type;
+    void (*infer)(const owner_node& node);
+};
+
+inline constexpr std::array<body_rule, 3> body_rules{{
+    {"If", rules::branch},
+    {"Loop", rules::loop},
+    {"Scan", rules::scan},
+}};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_BODY_RULES_HPP

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP
+#define STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP
+
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+/// What operators make that work element by element.
+namespace stemma::detail::rules {
+
+/// One result, of type and extents of the first input.
+inline void like_first(const rule_node& node) {
+    node.set_like(0, 0);
+}
+
+inline void identity(const rule_node& node) {
+    node.set(0, node.input(0));
+}
+
+[[nodiscard]] inline std::int64_t no_extent(std::int64_t, std::int64_t) {
+    return any_extent;
+}
+
+/// A result for each element of all inputs, of the type of the first one. Of two shapes,
+/// `combine(a, b)` is an extent of what comes out.
+template <std::int64_t (*combine)(std::int64_t, std::int64_t) = no_extent>
+void arithmetic(const rule_node& node) {
+    const auto& a = node.input(0).numbers;
+    const auto& b = node.input(1).numbers;
+    std::optional<extents> numbers;
+    if (a && b && a->size() == b->size() && node.input_count() == 2) {
+        numbers.emplace();
+        for (std::size_t i = 0; i < a->size(); ++i) {
+            numbers->push_back(combine((*a)[i], (*b)[i]));
+        }
+    }
+    node.set(0, {node.input(0).data_type, node.broadcast_inputs(), std::move(numbers)});
+}
+
+inline void comparison(const rule_node& node) {
+    node.set(0, bool_type, node.broadcast_inputs());
+}
+
+inline void element_test(const rule_node& node) {
+    node.set(0, bool_type, node.input(0).dims);
+}
+
+inline void where(const rule_node& node) {
+    node.set(0, node.input(1).data_type, node.broadcast_inputs());
+}
+
+inline void cast(const rule_node& node) {
+    node.set(0, {node.whole("to", 0), node.input(0).dims, node.input(0).numbers});
+}
+
+inline void cast_like(const rule_node& node) {
+    node.set(0, {node.input(1).data_type, node.input(0).dims, node.input(0).numbers});
+}
+
+} // namespace stemma::detail::rules
+
+#endif // STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP

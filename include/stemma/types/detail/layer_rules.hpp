@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_LAYER_RULES_HPP
+#define STEMMA_TYPES_DETAIL_LAYER_RULES_HPP
+
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+/// What operators make that are whole layers, and what ONNX Runtime fuses into one.
+namespace stemma::detail::rules {
+
+inline void dropout(const rule_node& node) {
+    node.set_like(0, 0);
+    const auto& x = node.input(0);
+    node.set(1, node.opset() < 10 ? x.data_type : bool_type, x.dims);
+}
+
+/// The other results are statistics, as the inputs from the fourth on.
+inline void batch_normalization(const rule_node& node) {
+    node.set_like(0, 0);
+    for (std::size_t i = 1; i < node.output_count(); ++i) {
+        node.set_like(i, std::min<std::size_t>(i, 2) + 2);
+    }
+}
+
+inline void layer_normalization(const rule_node& node) {
+    node.set_like(0, 0);
+    const auto& x = node.input(0);
+    if (x.ranked()) {
+        auto reduced = *x.dims;
+        const auto axis = axis_of(node.whole("axis", -1), x.rank()).value_or(x.rank());
+        std::fill(reduced.begin() + static_cast<std::ptrdiff_t>(axis), reduced.end(), 1);
+        node.set(1, float_type, reduced);
+        node.set(2, float_type, std::move(reduced));
+    }
+}
+
+/// The fourth result is the sum that is normalized.
+inline void skip_normalization(const rule_node& node) {
+    node.set_like(0, 0);
+    node.set_like(3, 0);
+}
+
+/// GRU and RNN have no third result.
+inline void recurrence(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto& r = node.input(2);
+    if (!x.ranked() || x.rank() != 3 || node.whole("layout", 0) == 1) {
+        return;
+    }
+    const auto directions = r.ranked() && r.rank() == 3 ? (*r.dims)[0] : any_extent;
+    const auto hidden = r.ranked() && r.rank() == 3 ? (*r.dims)[2] : any_extent;
+    const extents state{directions, (*x.dims)[1], hidden};
+    node.set(0, x.data_type, extents{(*x.dims)[0], directions, (*x.dims)[1], hidden});
+    node.set(1, x.data_type, state);
+    node.set(2, x.data_type, state);
+}
+
+/// Of the type of the zero point, the attribute, or the default.
+inline void quantize(const rule_node& node) {
+    const auto asked = node.whole("output_dtype", 0);
+    const auto otherwise = asked != 0 ? asked : uint8_type;
+    node.set(0, node.has_input(2) ? node.input(2).data_type : otherwise, node.input(0).dims);
+}
+
+inline void dequantize(const rule_node& node) {
+    node.set(0, node.input(1).data_type, node.input(0).dims);
+}
+
+inline void quantize_by_range(const rule_node& node) {
+    node.set(0, uint8_type, node.input(0).dims);
+    node.set(1, float_type, extents{});
+    node.set(2, uint8_type, extents{});
+}
+
+/// Each of the two tensors has a scale and a zero point behind it.
+inline void quantized_arithmetic(const rule_node& node) {
+    const auto& a = node.input(0);
+    node.set(0, a.data_type, broadcast(a.dims, node.input(3).dims));
+}
+
+/// Notes a row for each one of the query; returns its facts if they are known.
+inline const tensor_facts* set_attended(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked() || x.rank() < 3) {
+        return nullptr;
+    }
+    node.set(0, x.data_type, extents{(*x.dims)[0], (*x.dims)[1], any_extent});
+    return &x;
+}
+
+/// Keys and values are kept in one tensor.
+inline void attention(const rule_node& node) {
+    if (const auto* x = set_attended(node)) {
+        node.set(1, x->data_type, extents{2, x->dims->front(), any_extent, any_extent, any_extent});
+    }
+}
+
+/// Keys and values are kept in a tensor each.
+inline void attention_of_heads(const rule_node& node) {
+    if (const auto* x = set_attended(node)) {
+        const extents kept{x->dims->front(), any_extent, any_extent, any_extent};
+        node.set(1, x->data_type, kept);
+        node.set(2, x->data_type, kept);
+    }
+}
+
+/// Rows of the table of words at the numbers in the first input, and the last position of each.
+inline void embedding(const rule_node& node) {
+    const auto& words = node.input(2);
+    const auto& numbers = node.input(0);
+    if (words.ranked() && words.rank() == 2 && numbers.ranked() && numbers.rank() == 2) {
+        auto dims = *numbers.dims;
+        dims.push_back(words.dims->back());
+        node.set(0, words.data_type, dims);
+        node.set(1, int32_type, extents{dims.front()});
+        node.set(2, words.data_type, std::move(dims));
+    }
+}
+
+} // namespace stemma::detail::rules
+
+#endif // STEMMA_TYPES_DETAIL_LAYER_RULES_HPP

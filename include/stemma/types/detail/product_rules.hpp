@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
+#define STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
+
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// What products of matrices make.
+namespace stemma::detail::rules {
+
+/// Notes the product of two tensors whose last two extents are matrices.
+inline void set_product(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
+                        std::int64_t data_type) {
+    if (!a.ranked() || !b.ranked() || a.rank() == 0 || b.rank() == 0) {
+        return;
+    }
+    const auto front = [](const extents& dims) {
+        return std::optional(extents(dims.begin(), dims.end() - (dims.size() > 1 ? 2 : 1)));
+    };
+    auto dims = *broadcast(front(*a.dims), front(*b.dims));
+    if (a.rank() > 1) {
+        dims.push_back((*a.dims)[a.rank() - 2]);
+    }
+    if (b.rank() > 1) {
+        dims.push_back(b.dims->back());
+    }
+    node.set(0, data_type, std::move(dims));
+}
+
+/// A product of the type of one of the inputs.
+template <std::size_t typed_like = 0>
+void product(const rule_node& node) {
+    set_product(node, node.input(0), node.input(1), node.input(typed_like).data_type);
+}
+
+inline void integer_product(const rule_node& node) {
+    set_product(node, node.input(0), node.input(1), int32_type);
+}
+
+/// Attributes say which inputs are transposed. One whose batch is has its first extent before the
+/// last.
+inline void transposing_product(const rule_node& node) {
+    const auto turned = [&](std::size_t slot, std::string_view batch, std::string_view matrix) {
+        auto x = node.input(slot);
+        if (x.ranked() && x.rank() > 1 && node.is_set(batch)) {
+            std::rotate(x.dims->begin(), x.dims->begin() + 1, x.dims->end() - 1);
+        }
+        if (x.ranked() && x.rank() > 1 && node.is_set(matrix)) {
+            std::swap(x.dims->back(), (*x.dims)[x.rank() - 2]);
+        }
+        return x;
+    };
+    const auto a = turned(0, "transBatchA", "transA");
+    set_product(node, a, turned(1, "transBatchB", "transB"), a.data_type);
+}
+
+/// Weights of which several elements share a byte; the attribute `N` is their last extent.
+inline void packed_product(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (x.ranked() && x.rank() > 0) {
+        auto dims = *x.dims;
+        dims.back() = std::max(any_extent, node.whole("N", any_extent));
+        node.set(0, x.data_type, std::move(dims));
+    }
+}
+
+inline void gemm(const rule_node& node) {
+    const auto& a = node.input(0);
+    const auto& b = node.input(1);
+    if (a.ranked() && b.ranked() && a.rank() == 2 && b.rank() == 2) {
+        node.set(0, a.data_type,
+                 extents{(*a.dims)[node.is_set("transA") ? 1 : 0],
+                         (*b.dims)[node.is_set("transB") ? 0 : 1]});
+    }
+}
+
+/// Equations with `...` are left alone.
+inline void einsum(const rule_node& node) {
+    std::string equation(node.attributes().text("equation"));
+    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+    if (equation.find('.') != equation.npos) {
+        return;
+    }
+    const auto arrow = equation.find("->");
+    std::map<char, std::int64_t> extent_of;
+    std::map<char, unsigned> uses;
+    std::size_t slot = 0;
+    std::size_t place = 0;
+    for (const char letter : equation.substr(0, arrow)) {
+        if (letter == ',') {
+            ++slot;
+            place = 0;
+            continue;
+        }
+        const auto& x = node.input(slot);
+        const auto extent = x.ranked() && place < x.rank() ? (*x.dims)[place] : any_extent;
+        ++place;
+        ++uses[letter];
+        const auto known = extent_of.try_emplace(letter, extent).first;
+        known->second = broadcast(extents{known->second}, extents{extent})->front();
+    }
+    std::string result;
+    if (arrow != equation.npos) {
+        result = equation.substr(arrow + 2);
+    } else {
+        for (const auto& [letter, count] : uses) {
+            result.append(count == 1 ? 1 : 0, letter);
+        }
+    }
+    extents dims;
+    for (const char letter : result) {
+        const auto known = extent_of.find(letter);
+        dims.push_back(known == extent_of.end() ? any_extent : known->second);
+    }
+    if (dims.size() <= max_extents) {
+        node.set(0, node.input(0).data_type, std::move(dims));
+    }
+}
+
+} // namespace stemma::detail::rules
+
+#endif // STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_REDUCTION_RULES_HPP
+#define STEMMA_TYPES_DETAIL_REDUCTION_RULES_HPP
+
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+/// What has fewer elements than what it is computed from: sums, maxima, places.
+namespace stemma::detail::rules {
+
+/// Notes what is left of the first input when some axes are reduced: all without `axes`.
+inline void set_reduced(const rule_node& node, std::int64_t data_type,
+                        const std::optional<extents>& axes) {
+    const auto& x = node.input(0);
+    const bool keeps = node.whole("keepdims", 1) != 0;
+    bool all = !axes || axes->empty();
+    if (axes && axes->empty() && node.is_set("noop_with_empty_axes")) {
+        all = false;
+    }
+    std::vector<bool> reduced(x.rank(), all);
+    for (auto axis : axes.value_or(extents{})) {
+        if (const auto at = axis_of(axis, x.rank())) {
+            reduced[*at] = true;
+        }
+    }
+    extents dims;
+    for (std::size_t i = 0; i < x.rank(); ++i) {
+        if (!reduced[i] || keeps) {
+            dims.push_back(reduced[i] ? 1 : (*x.dims)[i]);
+        }
+    }
+    node.set(0, data_type, std::move(dims));
+}
+
+inline void reduction(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
+    }
+    const auto axes = node.literal(1, "axes");
+    if (axes || !node.has_input(1)) {
+        set_reduced(node, x.data_type, axes);
+    } else if (node.whole("keepdims", 1) != 0) {
+        node.set(0, x.data_type, extents(x.rank(), any_extent));
+    }
+}
+
+inline void place_of_extreme(const rule_node& node) {
+    if (node.input(0).ranked()) {
+        set_reduced(node, int64_type, extents{node.whole("axis", 0)});
+    }
+}
+
+inline void top(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
+    }
+    if (const auto axis = axis_of(node.whole("axis", -1), x.rank())) {
+        auto dims = *x.dims;
+        dims[*axis] = any_extent;
+        node.set(0, x.data_type, dims);
+        node.set(1, int64_type, std::move(dims));
+    }
+}
+
+inline void one_hot(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (x.ranked()) {
+        node.set(0, node.input(2).data_type, extents(x.rank() + 1, any_extent));
+    }
+}
+
+inline void non_zero(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto rank = x.ranked() ? static_cast<std::int64_t>(x.rank()) : any_extent;
+    node.set(0, int64_type, extents{rank, any_extent});
+}
+
+} // namespace stemma::detail::rules
+
+#endif // STEMMA_TYPES_DETAIL_REDUCTION_RULES_HPP

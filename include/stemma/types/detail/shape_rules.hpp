@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
+#define STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
+
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+/// What constants, shapes, and operators that read shapes make.
+namespace stemma::detail::rules {
+
+inline void constant(const rule_node& node) {
+    const auto attributes = node.attributes();
+    if (auto tensor = attributes.tensor("value")) {
+        auto facts = made(tensor->data_type, as_extents(tensor->dims));
+        fact_table::note_numbers(facts, std::move(*tensor));
+        node.set(0, std::move(facts));
+    }
+    attributes.for_each([&](std::string_view name, wire_reader) {
+        if (name == "value_int") {
+            node.set(0, int64_type, extents{});
+        } else if (name == "value_float") {
+            node.set(0, float_type, extents{});
+        } else if (name == "value_ints") {
+            const auto count = attributes.wholes(name)->size();
+            node.set(0, int64_type, extents{static_cast<std::int64_t>(count)});
+        } else if (name == "value_floats") {
+            node.set(0, float_type, extents{any_extent});
+        }
+    });
+}
+
+inline void shape(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        node.set(0, int64_type, extents{any_extent});
+        return;
+    }
+    const auto rank = static_cast<std::int64_t>(x.rank());
+    const auto clamp = [&](std::int64_t at) {
+        return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+    };
+    const auto first = clamp(node.whole("start", 0));
+    const auto last = std::max(first, clamp(node.whole("end", rank)));
+    tensor_facts facts = made(int64_type, extents{last - first});
+    facts.numbers = extents(x.dims->begin() + first, x.dims->begin() + last);
+    node.set(0, std::move(facts));
+}
+
+inline void size(const rule_node& node) {
+    node.set(0, int64_type, extents{});
+}
+
+inline void constant_of_shape(const rule_node& node) {
+    const auto value = node.attributes().tensor("value");
+    node.set(0, value ? value->data_type : float_type, fact_table::shape_in(node.input(0)));
+}
+
+inline void expand(const rule_node& node) {
+    const auto& x = node.input(0);
+    node.set(0, x.data_type, broadcast(x.dims, fact_table::shape_in(node.input(1))));
+}
+
+inline void range(const rule_node& node) {
+    node.set(0, node.input(0).data_type, extents{any_extent});
+}
+
+inline void flatten(const rule_node& node) {
+    node.set(0, node.input(0).data_type, extents{any_extent, any_extent});
+}
+
+/// One result, of type and rank of the first input.
+inline void same_rank(const rule_node& node) {
+    if (const auto& x = node.input(0); x.ranked()) {
+        node.set(0, x.data_type, extents(x.rank(), any_extent));
+    }
+}
+
+inline void reshape(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!node.has_input(1)) {
+        const auto shape = node.attributes().wholes("shape");
+        node.set(0, x.data_type,
+                 shape ? std::optional(extents(shape->size(), any_extent)) : std::nullopt);
+        return;
+    }
+    auto dims = fact_table::shape_in(node.input(1));
+    if (const auto exact = node.literal(1)) {
+        dims = as_extents(*exact);
+        std::int64_t rest = 1;
+        std::size_t open = dims->size();
+        bool known = x.ranked();
+        for (std::size_t i = 0; i < dims->size(); ++i) {
+            auto& extent = (*dims)[i];
+            if (extent == 0) {
+                extent = x.ranked() && i < x.rank() ? (*x.dims)[i] : any_extent;
+            }
+            if ((*exact)[i] == -1) {
+                open = i;
+            } else if (extent < 0 || __builtin_mul_overflow(rest, extent, &rest)) {
+                known = false;
+            }
+        }
+        std::int64_t all = 1;
+        for (std::size_t i = 0; known && i < x.rank(); ++i) {
+            known = (*x.dims)[i] >= 0 && !__builtin_mul_overflow(all, (*x.dims)[i], &all);
+        }
+        if (open < dims->size()) {
+            (*dims)[open] = known && rest > 0 ? all / rest : any_extent;
+        }
+    }
+    node.set(0, x.data_type, std::move(dims));
+}
+
+} // namespace stemma::detail::rules
+
+#endif // STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP

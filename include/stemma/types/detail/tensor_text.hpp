@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
+#define STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
+
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: the number that begins a text. Requires: it is long enough.
+template <class Number>
+[[nodiscard]] Number number_at(std::string_view bytes) {
+    Number number{};
+    std::memcpy(&number, bytes.data(), sizeof number);
+    return number;
+}
+
+/// Returns: the shortest text that reads back as the number.
+template <class Real>
+[[nodiscard]] std::string real_text(Real number) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return {digits.data(), end};
+}
+
+/// A tensor as people read it.
+struct tensor_text {
+    std::string text;           ///< `int64[3] [1,2,3]`; without numbers where they are not read
+    std::uint64_t elements = 0; ///< by its dims
+    bool cut = false;           ///< whether numbers are left out
+};
+
+/// Reads the first numbers of a tensor.
+class tensor_numbers {
+public:
+    explicit tensor_numbers(std::size_t most) : most_(most) {}
+
+    /// Returns: the texts of up to so many numbers; none where the tensor holds none that are read.
+    [[nodiscard]] std::vector<std::string> read(wire_reader fields, std::int64_t data_type) {
+        const auto name = data_type_name(data_type);
+        using at = onnx_fields::tensor;
+        for (wire_field field; fields.next(field) && items_.size() < most_;) {
+            const auto bytes =
+                field.type == wire_type::varint ? std::string_view() : fields.text(field);
+            if (field.is_bytes(at::raw_data)) {
+                read_raw(bytes, name);
+            } else if (field.number == at::float_data && name == "float32") {
+                read_fixed<float>(bytes);
+            } else if (field.number == at::double_data && name == "float64") {
+                read_fixed<double>(bytes);
+            } else if (is_whole(name) &&
+                       (field.number == at::int32_data || field.number == at::int64_data ||
+                        field.number == at::uint64_data)) {
+                read_whole(fields, field);
+            }
+        }
+        return std::move(items_);
+    }
+
+private:
+    /// Those of 8 bits and more, of which each stands alone.
+    [[nodiscard]] static bool is_whole(std::string_view name) {
+        return name == "bool" || ((name.starts_with("int") || name.starts_with("uint")) &&
+                                  !name.ends_with("t4") && !name.ends_with("t2"));
+    }
+
+    template <class Number>
+    void read_fixed(std::string_view bytes) {
+        for (std::size_t i = 0; i + sizeof(Number) <= bytes.size() && items_.size() < most_;
+             i += sizeof(Number)) {
+            const auto number = number_at<Number>(bytes.substr(i));
+            if constexpr (std::is_floating_point_v<Number>) {
+                items_.push_back(real_text(number));
+            } else {
+                items_.push_back(std::to_string(number));
+            }
+        }
+    }
+
+    void read_raw(std::string_view bytes, std::string_view name) {
+        using reader = void (tensor_numbers::*)(std::string_view);
+        constexpr std::array<std::pair<std::string_view, reader>, 11> readers{
+            {{"float32", &tensor_numbers::read_fixed<float>},
+             {"float64", &tensor_numbers::read_fixed<double>},
+             {"int64", &tensor_numbers::read_fixed<std::int64_t>},
+             {"int32", &tensor_numbers::read_fixed<std::int32_t>},
+             {"int16", &tensor_numbers::read_fixed<std::int16_t>},
+             {"int8", &tensor_numbers::read_fixed<std::int8_t>},
+             {"uint64", &tensor_numbers::read_fixed<std::uint64_t>},
+             {"uint32", &tensor_numbers::read_fixed<std::uint32_t>},
+             {"uint16", &tensor_numbers::read_fixed<std::uint16_t>},
+             {"uint8", &tensor_numbers::read_fixed<std::uint8_t>},
+             {"bool", &tensor_numbers::read_fixed<std::uint8_t>}}};
+        for (const auto& [type, read] : readers) {
+            if (type == name) {
+                (this->*read)(bytes);
+            }
+        }
+    }
+
+    void read_whole(const wire_reader& fields, const wire_field& field) {
+        constexpr std::size_t longest = 10; // bytes of a number
+        if (field.type == wire_type::bytes && field.size() > longest * 1024) {
+            return;
+        }
+        std::vector<std::int64_t> numbers;
+        if (field.type == wire_type::varint || field.type == wire_type::bytes) {
+            read_dims(fields, field, numbers);
+        }
+        for (auto number : numbers) {
+            if (items_.size() < most_) {
+                items_.push_back(field.number == onnx_fields::tensor::uint64_data
+                                     ? std::to_string(static_cast<std::uint64_t>(number))
+                                     : std::to_string(number));
+            }
+        }
+    }
+
+    std::size_t most_;
+    std::vector<std::string> items_;
+};
+
+/// Reads a tensor with its first numbers. Complexity: O(fields + numbers).
+[[nodiscard]] inline tensor_text read_tensor_text(wire_reader fields, std::size_t most) {
+    const auto header = read_tensor_header(fields);
+    const auto type = data_type_name(header.data_type);
+    tensor_text made;
+    made.elements = header.elements();
+    made.text = type.empty() ? "type " + std::to_string(header.data_type) : std::string(type);
+    made.text.push_back('[');
+    for (std::size_t i = 0; i < header.dims.size(); ++i) {
+        made.text.append(i == 0 ? "" : ",").append(std::to_string(header.dims[i]));
+    }
+    made.text.push_back(']');
+    if (header.external) {
+        return made;
+    }
+    const auto items = tensor_numbers(most).read(fields, header.data_type);
+    if (items.empty()) {
+        return made;
+    }
+    made.cut = made.elements > items.size();
+    if (header.dims.empty()) {
+        made.text.append(" ").append(items.front());
+        return made;
+    }
+    std::string list;
+    for (const auto& item : items) {
+        list.append(list.empty() ? "" : ",").append(item);
+    }
+    made.text.append(" [").append(list).append(made.cut ? ",\xe2\x80\xa6]" : "]");
+    return made;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP

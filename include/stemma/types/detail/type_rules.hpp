@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
+#define STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
+
+#include <stemma/types/detail/elementwise_rules.hpp>
+#include <stemma/types/detail/layer_rules.hpp>
+#include <stemma/types/detail/movement_rules.hpp>
+#include <stemma/types/detail/product_rules.hpp>
+#include <stemma/types/detail/reduction_rules.hpp>
+#include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/shape_rules.hpp>
+#include <stemma/types/detail/window_rules.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// What is known of the outputs of an operator follows by a rule from what is known of its inputs.
+struct type_rule {
+    std::string_view op_type;
+    void (*infer)(const rule_node& node);
+    bool keeps_rank = false; // no attribute changes the rank of what comes out
+};
+
+/// The standard domain.
+inline constexpr type_rule standard_rules[] = {
+    {"Abs", rules::like_first},
+    {"Acos", rules::like_first},
+    {"Acosh", rules::like_first},
+    {"Add", rules::arithmetic<add_extents>},
+    {"And", rules::arithmetic<>},
+    {"ArgMax", rules::place_of_extreme},
+    {"ArgMin", rules::place_of_extreme},
+    {"Asin", rules::like_first},
+    {"Asinh", rules::like_first},
+    {"Atan", rules::like_first},
+    {"Atanh", rules::like_first},
+    {"AveragePool", rules::pool, true},
+    {"BatchNormalization", rules::batch_normalization, true},
+    {"BitShift", rules::arithmetic<>},
+    {"BitwiseAnd", rules::arithmetic<>},
+    {"BitwiseNot", rules::like_first},
+    {"BitwiseOr", rules::arithmetic<>},
+    {"BitwiseXor", rules::arithmetic<>},
+    {"Cast", rules::cast},
+    {"CastLike", rules::cast_like},
+    {"Ceil", rules::like_first},
+    {"Celu", rules::like_first},
+    {"Clip", rules::like_first, true},
+    {"Concat", rules::concat, true},
+    {"Constant", rules::constant},
+    {"ConstantOfShape", rules::constant_of_shape},
+    {"Conv", rules::convolution, true},
+    {"ConvInteger", rules::integer_convolution},
+    {"ConvTranspose", rules::transposed_convolution},
+    {"Cos", rules::like_first},
+    {"Cosh", rules::like_first},
+    {"CumSum", rules::like_first},
+    {"DepthToSpace", rules::same_rank},
+    {"DequantizeLinear", rules::dequantize},
+    {"Div", rules::arithmetic<>},
+    {"Dropout", rules::dropout, true},
+    {"DynamicQuantizeLinear", rules::quantize_by_range},
+    {"Einsum", rules::einsum},
+    {"Elu", rules::like_first, true},
+    {"Equal", rules::comparison},
+    {"Erf", rules::like_first},
+    {"Exp", rules::like_first},
+    {"Expand", rules::expand},
+    {"Flatten", rules::flatten},
+    {"Floor", rules::like_first},
+    {"GRU", rules::recurrence},
+    {"Gather", rules::gather, true},
+    {"GatherElements", rules::gather_elements},
+    {"GatherND", rules::gather_nd},
+    {"Gelu", rules::like_first},
+    {"Gemm", rules::gemm, true},
+    {"GlobalAveragePool", rules::global_pool},
+    {"GlobalLpPool", rules::global_pool},
+    {"GlobalMaxPool", rules::global_pool},
+    {"Greater", rules::comparison},
+    {"GreaterOrEqual", rules::comparison},
+    {"GridSample", rules::grid_sample},
+    {"GroupNormalization", rules::like_first},
+    {"HardSigmoid", rules::like_first, true},
+    {"HardSwish", rules::like_first},
+    {"Hardmax", rules::like_first},
+    {"Identity", rules::identity},
+    {"InstanceNormalization", rules::like_first},
+    {"IsInf", rules::element_test},
+    {"IsNaN", rules::element_test},
+    {"LRN", rules::like_first, true},
+    {"LSTM", rules::recurrence},
+    {"LayerNormalization", rules::layer_normalization, true},
+    {"LeakyRelu", rules::like_first, true},
+    {"Less", rules::comparison},
+    {"LessOrEqual", rules::comparison},
+    {"Log", rules::like_first},
+    {"LogSoftmax", rules::like_first, true},
+    {"LpNormalization", rules::like_first},
+    {"LpPool", rules::pool},
+    {"MatMul", rules::product<>},
+    {"MatMulInteger", rules::integer_product},
+    {"Max", rules::arithmetic<>},
+    {"MaxPool", rules::pool, true},
+    {"Mean", rules::arithmetic<>},
+    {"MeanVarianceNormalization", rules::like_first},
+    {"Min", rules::arithmetic<>},
+    {"Mish", rules::like_first},
+    {"Mod", rules::arithmetic<>},
+    {"Mul", rules::arithmetic<multiply_extents>},
+    {"Neg", rules::like_first},
+    {"NonMaxSuppression", rules::selected_boxes},
+    {"NonZero", rules::non_zero},
+    {"Not", rules::like_first},
+    {"OneHot", rules::one_hot},
+    {"Or", rules::arithmetic<>},
+    {"PRelu", rules::like_first},
+    {"Pad", rules::same_rank},
+    {"Pow", rules::arithmetic<>},
+    {"QuantizeLinear", rules::quantize},
+    {"RMSNormalization", rules::like_first},
+    {"RNN", rules::recurrence},
+    {"Range", rules::range},
+    {"Reciprocal", rules::like_first},
+    {"ReduceL1", rules::reduction},
+    {"ReduceL2", rules::reduction},
+    {"ReduceLogSum", rules::reduction},
+    {"ReduceLogSumExp", rules::reduction},
+    {"ReduceMax", rules::reduction},
+    {"ReduceMean", rules::reduction},
+    {"ReduceMin", rules::reduction},
+    {"ReduceProd", rules::reduction},
+    {"ReduceSum", rules::reduction},
+    {"ReduceSumSquare", rules::reduction},
+    {"Relu", rules::like_first},
+    {"Reshape", rules::reshape},
+    {"Resize", rules::same_rank},
+    {"ReverseSequence", rules::like_first},
+    {"Round", rules::like_first},
+    {"Scatter", rules::like_first},
+    {"ScatterElements", rules::like_first},
+    {"ScatterND", rules::like_first},
+    {"Selu", rules::like_first, true},
+    {"Shape", rules::shape},
+    {"Shrink", rules::like_first},
+    {"Sigmoid", rules::like_first},
+    {"Sign", rules::like_first},
+    {"SimplifiedLayerNormalization", rules::like_first},
+    {"Sin", rules::like_first},
+    {"Sinh", rules::like_first},
+    {"Size", rules::size},
+    {"Slice", rules::slice},
+    {"Softmax", rules::like_first, true},
+    {"Softplus", rules::like_first},
+    {"Softsign", rules::like_first},
+    {"SpaceToDepth", rules::same_rank},
+    {"Split", rules::split},
+    {"Sqrt", rules::like_first},
+    {"Squeeze", rules::squeeze},
+    {"Sub", rules::arithmetic<>},
+    {"Sum", rules::arithmetic<>},
+    {"Swish", rules::like_first},
+    {"Tan", rules::like_first},
+    {"Tanh", rules::like_first},
+    {"ThresholdedRelu", rules::like_first},
+    {"Tile", rules::same_rank},
+    {"TopK", rules::top},
+    {"Transpose", rules::transpose, true},
+    {"Trilu", rules::like_first},
+    {"Unsqueeze", rules::unsqueeze},
+    {"Upsample", rules::same_rank},
+    {"Where", rules::where},
+    {"Xor", rules::arithmetic<>},
+};
+
+/// `com.microsoft`: what ONNX Runtime puts in the place of several standard operators.
+inline constexpr type_rule fused_rules[] = {
+    {"Attention", rules::attention},
+    {"BiasGelu", rules::like_first},
+    {"DynamicQuantizeMatMul", rules::product<>},
+    {"EmbedLayerNormalization", rules::embedding},
+    {"FastGelu", rules::like_first},
+    {"FusedConv", rules::convolution},
+    {"FusedGemm", rules::gemm},
+    {"FusedMatMul", rules::transposing_product},
+    {"Gelu", rules::like_first},
+    {"GroupQueryAttention", rules::attention_of_heads},
+    {"MatMulBnb4", rules::packed_product},
+    {"MatMulFpQ4", rules::packed_product},
+    {"MatMulIntegerToFloat", rules::product<2>},
+    {"MatMulNBits", rules::packed_product},
+    {"MultiHeadAttention", rules::attention_of_heads},
+    {"QLinearAdd", rules::quantized_arithmetic},
+    {"QLinearLeakyRelu", rules::like_first},
+    {"QLinearMul", rules::quantized_arithmetic},
+    {"QLinearSigmoid", rules::like_first},
+    {"QLinearSoftmax", rules::like_first},
+    {"QuickGelu", rules::like_first},
+    {"RotaryEmbedding", rules::like_first},
+    {"SkipLayerNormalization", rules::skip_normalization},
+    {"SkipSimplifiedLayerNormalization", rules::skip_normalization},
+};
+
+/// `com.microsoft.nchwc`: what its layout optimization writes.
+inline constexpr type_rule blocked_rules[] = {
+    {"AveragePool", rules::pool, true},
+    {"Conv", rules::convolution, true},
+    {"GlobalAveragePool", rules::global_pool},
+    {"GlobalMaxPool", rules::global_pool},
+    {"MaxPool", rules::pool, true},
+    {"ReorderInput", rules::to_blocks},
+    {"ReorderOutput", rules::from_blocks},
+    {"Upsample", rules::scaled_blocks},
+};
+
+/// The rules of a domain, by operator.
+struct domain_rules {
+    std::string_view domain;
+    std::span<const type_rule> rules;
+};
+
+inline constexpr std::array<domain_rules, 3> type_rules{{
+    {"", standard_rules},
+    {"com.microsoft", fused_rules},
+    {"com.microsoft.nchwc", blocked_rules},
+}};
+
+static_assert(std::ranges::all_of(type_rules, [](const domain_rules& known) {
+    return std::ranges::is_sorted(known.rules, {}, &type_rule::op_type);
+}));
+
+/// Returns: the rule of an operator, if there is one. Complexity: O(log rules).
+[[nodiscard]] constexpr const type_rule* find_rule(std::string_view domain,
+                                                   std::string_view op_type) {
+    for (const auto& known : type_rules) {
+        if (known.domain == domain) {
+            const auto found =
+                std::ranges::lower_bound(known.rules, op_type, {}, &type_rule::op_type);
+            return found != known.rules.end() && found->op_type == op_type ? &*found : nullptr;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_TYPE_RULES_HPP

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uses stemma::stemma as somebody else's program does: reads an ONNX file.
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        return 2;
+    }
+    const stemma::mapped_file file(argv[1]);
+    const stemma::wire_model model(file.bytes());
+    std::cout << nlohmann::json{{"nodes", model.node_count()}} << "\n";
+    return model.node_count() > 0 ? 0 : 1;
+}

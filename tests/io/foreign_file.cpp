@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/io/foreign_file.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace test::io_foreign_file {
+
+namespace {
+
+bool is(std::string_view bytes, std::string_view what) {
+    const auto text = stemma::foreign_file_text(bytes);
+    INFO(text);
+    return text.find(what) != text.npos;
+}
+
+} // namespace
+
+TEST_CASE("foreign_file_text: names what a file is that is no model") {
+    using namespace std::string_view_literals;
+    CHECK(is("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"));
+    CHECK(is("PK\3\4\x14\0\0\0"sv, "zip"));
+    CHECK(is("\x1f\x8b\x08\0"sv, "gunzip"));
+    CHECK(is("\x20\0\0\0ORTM"sv, "ORT format"));
+    CHECK(is("\x1c\0\0\0TFL3"sv, "TFLite"));
+    CHECK(is("\x10\0\0\0\0\0\0\0{\"w\":{}}"sv, "safetensors"));
+    CHECK(is("GGUF\3\0\0\0"sv, "GGUF"));
+    CHECK(is(" {\n \"modules\": []}", "capture"));
+    CHECK(is("ir_version: 8\nproducer_name: \"pytorch\"\n", "text format"));
+    CHECK(is("graph {\n  node {\n  }\n}\n", "text format"));
+    CHECK(is("hello, this is not a model\n", "plain text"));
+    CHECK(is("<!DOCTYPE html><html>", "web page"));
+}
+
+TEST_CASE("foreign_file_text: says nothing of models, nor of bytes that look like nothing") {
+    using namespace std::string_view_literals;
+    for (const auto& path : test::model_files()) {
+        INFO(path);
+        CHECK(stemma::foreign_file_text(test::read_bytes(path)).empty());
+    }
+    // A producer whose name is the mark of another format.
+    CHECK(stemma::foreign_file_text("\x08\x08\x12\x04ORTM:\0"sv).empty());
+    CHECK(stemma::foreign_file_text("").empty());
+    CHECK(stemma::foreign_file_text("\0\1\2\3\4\5\6\7\x08\x09"sv).empty());
+    CHECK(stemma::foreign_file_text("B").empty());
+}
+
+} // namespace test::io_foreign_file

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/compare_numerics.hpp>
+
+#include "../catch.hpp"
+#include "../numerics_scene.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace test::numerics_compare_numerics {
+
+namespace {
+
+using numbers = std::map<std::string, std::vector<float>>;
+using stemma::module_verdict;
+
+const numbers right{{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 2}}, {"y", {2, 4}}};
+
+struct scene {
+    test::scratch_folder folder;
+    test::observed a{folder, "a", test::two_modules(), right};
+
+    [[nodiscard]] stemma::numerics_report compare(const numbers& other,
+                                                  const stemma::numerics_options& how = {}) const {
+        const test::observed b(folder, "b", test::two_modules(), other);
+        return stemma::compare_numerics(a.get(), b.get(), how);
+    }
+
+    [[nodiscard]] std::map<std::string, module_verdict>
+    verdicts(const stemma::numerics_report& report) const {
+        std::map<std::string, module_verdict> found;
+        for (const auto& one : report.modules) {
+            found.emplace(a.opened.modules().path(one.module), one.verdict);
+        }
+        return found;
+    }
+
+    [[nodiscard]] std::string first(const stemma::numerics_report& report) const {
+        return report.first_module == stemma::no_id ? "none"
+                                                    : a.opened.modules().path(report.first_module);
+    }
+};
+
+} // namespace
+
+TEST_CASE("compare_numerics: equal runs are within all bounds", "[numerics][compare_numerics]") {
+    const scene s;
+    const auto report = s.compare(right, {.bounds = {.max_abs = 0}});
+    CHECK(s.first(report) == "none");
+    CHECK(report.values.size() == 4);
+    for (const auto& [path, verdict] : s.verdicts(report)) {
+        INFO(path);
+        CHECK(verdict == module_verdict::within);
+    }
+}
+
+TEST_CASE("compare_numerics: the first module beyond a bound is the deepest that makes the value",
+          "[numerics][compare_numerics]") {
+    const scene s;
+    const auto report = s.compare({{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 3}}, {"y", {2, 5}}});
+    CHECK(s.first(report) == "a.act");
+    CHECK(s.verdicts(report) ==
+          std::map<std::string, module_verdict>{{"", module_verdict::adds},
+                                                {"a", module_verdict::adds},
+                                                {"a.fc", module_verdict::within},
+                                                {"a.act", module_verdict::adds},
+                                                {"b", module_verdict::unclear}});
+}
+
+TEST_CASE("compare_numerics: of modules that are not asked for, the one around counts",
+          "[numerics][compare_numerics]") {
+    const scene s;
+    std::vector<bool> asked(s.a.opened.modules().size(), false);
+    asked[0] = asked[1] = true; // the root and a
+    const auto report = s.compare({{"x", {1, 2}}, {"t", {1, 9}}, {"u", {1, 9}}, {"y", {2, 18}}},
+                                  {.modules = asked});
+    CHECK(s.first(report) == "a");
+    CHECK(report.modules.size() == 2);
+}
+
+TEST_CASE("compare_numerics: what is missing or of another shape is said",
+          "[numerics][compare_numerics]") {
+    const scene s;
+    const auto report = s.compare({{"x", {1, 5}}, {"u", {1, 2, 3}}, {"y", {2, 4}}});
+    CHECK(report.unequal_inputs == 1);
+    CHECK(s.verdicts(report).at("a.fc") == module_verdict::not_compared);
+    CHECK(s.first(report) == "a.act");
+    CHECK_FALSE(report.values[report.first_value].difference);
+}
+
+TEST_CASE("compare_numerics: the report as JSON says the same", "[numerics][compare_numerics]") {
+    const scene s;
+    const test::observed b(s.folder, "b", test::two_modules(),
+                           {{"x", {1, 2}}, {"t", {0, 0}}, {"u", {1, 2}}, {"y", {2, 4}}});
+    const auto report = stemma::compare_numerics(s.a.get(), b.get());
+    stemma::string_sink sink;
+    stemma::write_numerics(sink, report, s.a.get(), b.get());
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.numerics/1");
+    CHECK(json["first"]["module"] == "a.fc");
+    CHECK(json["first"]["value"] == "t");
+    CHECK(json["bounds"]["min_sqnr"] == 60);
+    CHECK(json["modules"].size() == report.modules.size());
+    CHECK(json["values"].size() == 4);
+    CHECK(json["values"][1]["difference"]["sqnr"] == 0);
+    CHECK(json["values"][0]["difference"]["sqnr"].is_null()); // no noise at all
+    CHECK(json["modules"][0]["own"].is_null());
+}
+
+} // namespace test::numerics_compare_numerics

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/isolate_modules.hpp>
+
+#include "../catch.hpp"
+#include "../numerics_scene.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace test::numerics_isolate_modules {
+
+namespace {
+
+using numbers = std::map<std::string, std::vector<float>>;
+using stemma::module_verdict;
+
+const numbers right{{"x", {1}}, {"t", {1}}, {"u", {1}}, {"y", {2}}};
+const numbers wrong{{"x", {1}}, {"t", {2}}, {"u", {2}}, {"y", {4}}};
+
+struct scene {
+    test::scratch_folder folder;
+    test::observed a{folder, "a", test::two_modules(), right};
+    test::observed b{folder, "b", test::two_modules(), wrong};
+    stemma::numerics_report report = stemma::compare_numerics(a.get(), b.get());
+    std::string apart = folder.file("apart");
+
+    std::vector<stemma::isolated_part> isolate() {
+        return stemma::isolate_modules(a.get(), b.get(), b.opened, report, apart, {.sync = false});
+    }
+
+    /// As a runner would, with numbers for the results of `file#name`.
+    void put_results(const std::map<std::string, float>& results) const {
+        const auto path = apart + "/results.npz";
+        stemma::output_file file(path);
+        stemma::npz_writer out(file, path);
+        for (const auto& [key, number] : results) {
+            std::string content(4, '\0');
+            std::memcpy(content.data(), &number, 4);
+            out.add(key, 1, std::vector<std::int64_t>{1}, content);
+        }
+        out.finish();
+        file.commit(false);
+    }
+};
+
+} // namespace
+
+TEST_CASE("isolate_modules: what exceeds a bound is cut out, with what it read in the first run",
+          "[numerics][isolate_modules]") {
+    scene s;
+    const auto parts = s.isolate();
+    REQUIRE(parts.size() == s.report.modules.size());
+    const stemma::value_file inputs(s.apart + "/inputs.npz");
+    for (const auto& part : parts) {
+        CHECK(part.refusal.empty());
+        for (const auto& name : part.cut.inputs) {
+            const auto value = inputs.find(name);
+            REQUIRE(value);
+            CHECK(value->is_same(*s.a.values->find(name)));
+        }
+        const stemma::mapped_file file(s.apart + "/" + part.file);
+        CHECK(stemma::wire_model(file.bytes(), "part").node_count() > 0);
+    }
+    const stemma::mapped_file manifest(s.apart + "/isolate.json");
+    const auto json = nlohmann::json::parse(manifest.bytes());
+    CHECK(json["schema"] == "stemma.isolate/1");
+    CHECK(json["parts"].size() == parts.size());
+}
+
+TEST_CASE("isolate_modules: on right inputs it shows which module adds the difference",
+          "[numerics][isolate_modules]") {
+    scene s;
+    std::map<std::string, float> results;
+    for (const auto& part : s.isolate()) {
+        const auto path = s.a.opened.modules().path(part.module);
+        for (const auto& name : part.cut.outputs) {
+            const float as_it_should = name == "y" ? 2 : 1;
+            const bool faulty = path.empty() || path == "a" || path == "a.fc";
+            results[part.file + "#" + name] = faulty ? 2 * as_it_should : as_it_should;
+        }
+    }
+    s.put_results(results);
+    CHECK(stemma::add_isolated(s.report, s.a.get(), s.apart) == s.report.modules.size());
+    for (const auto& one : s.report.modules) {
+        const auto path = s.a.opened.modules().path(one.module);
+        INFO(path);
+        CHECK(one.verdict ==
+              (path == "b" || path == "a.act" ? module_verdict::passes_on : module_verdict::adds));
+    }
+}
+
+TEST_CASE("isolate_modules: values that the first run does not show are said to be missing",
+          "[numerics][isolate_modules]") {
+    scene s;
+    const test::observed less(s.folder, "less", test::two_modules(), {{"u", {1}}, {"y", {2}}});
+    const auto report = stemma::compare_numerics(less.get(), s.b.get());
+    const auto parts = stemma::isolate_modules(less.get(), s.b.get(), s.b.opened, report, s.apart,
+                                               {.sync = false});
+    REQUIRE_FALSE(parts.empty());
+    for (const auto& part : parts) {
+        INFO(s.a.opened.modules().path(part.module));
+        CHECK_FALSE(part.refusal.empty());
+    }
+}
+
+TEST_CASE("isolate_modules: a list that is damaged, and missing results, are refused",
+          "[numerics][isolate_modules]") {
+    scene s;
+    static_cast<void>(s.isolate());
+    CHECK_THROWS_AS(stemma::add_isolated(s.report, s.a.get(), s.apart), stemma::error);
+    s.put_results({});
+    CHECK(stemma::add_isolated(s.report, s.a.get(), s.apart) == 0);
+    for (const auto* text : {"", "[]", R"({"schema": "stemma.isolate/1"})",
+                             R"({"schema": "stemma.isolate/1", "parts": [1]})"}) {
+        static_cast<void>(s.folder.make("apart/isolate.json", text));
+        CHECK_THROWS_AS(stemma::add_isolated(s.report, s.a.get(), s.apart), stemma::error);
+    }
+}
+
+} // namespace test::numerics_isolate_modules

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/npz.hpp>
+
+#include "../catch.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::numerics_npz {
+
+namespace {
+
+std::string two_members() {
+    const test::scratch_folder folder;
+    const auto path = folder.file("a.npz");
+    stemma::output_file file(path);
+    stemma::npz_writer out(file, path);
+    const std::vector<std::int64_t> two{2};
+    out.add("/a/b", 1, two, std::string(8, '\1'));
+    out.add("c", 7, {}, std::string(8, '\2'));
+    out.finish();
+    file.commit(false);
+    return std::string(stemma::mapped_file(path).bytes());
+}
+
+std::string why_refused(const std::string& bytes) {
+    try {
+        static_cast<void>(stemma::read_npz(bytes, "a.npz"));
+    } catch (const stemma::error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("npz: what is written is read again", "[numerics][npz]") {
+    const auto bytes = two_members();
+    const auto entries = stemma::read_npz(bytes, "a.npz");
+    REQUIRE(entries.size() == 2);
+    CHECK(entries[0].name == "/a/b");
+    CHECK(entries[1].name == "c");
+    const auto first = stemma::read_npy(entries[0].bytes, "a.npz", entries[0].name);
+    CHECK(first.dims() == std::vector<std::int64_t>{2});
+    CHECK(stemma::read_npy(entries[1].bytes, "a.npz").data_type() == 7);
+}
+
+TEST_CASE("npz: a comment behind the directory does no harm", "[numerics][npz]") {
+    auto bytes = two_members();
+    bytes[bytes.size() - 2] = 4;
+    bytes += "PK\5\6";
+    CHECK(stemma::read_npz(bytes, "a.npz").size() == 2);
+}
+
+TEST_CASE("npz: compressed and encrypted members are refused, and say what to do",
+          "[numerics][npz]") {
+    auto bytes = two_members();
+    const auto entry = bytes.find("PK\1\2");
+    bytes[entry + 10] = 8;
+    CHECK(why_refused(bytes) == "a.npz: /a/b.npy: is compressed; save with numpy.savez, which does "
+                                "not compress, instead of numpy.savez_compressed");
+    bytes[entry + 8] = 1;
+    CHECK(why_refused(bytes) == "a.npz: /a/b.npy: is encrypted");
+}
+
+TEST_CASE("npz: every file that is cut off or damaged is read or refused", "[numerics][npz]") {
+    const auto whole = two_members();
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        CHECK_FALSE(why_refused(whole.substr(0, size)).empty());
+    }
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (const auto with : {'\0', '\xff', '\x80'}) {
+            auto damaged = whole;
+            damaged[at] = with;
+            static_cast<void>(why_refused(damaged)); // no crash
+        }
+    }
+    SUCCEED();
+}
+
+} // namespace test::numerics_npz

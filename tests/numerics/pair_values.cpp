@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/pair_values.hpp>
+
+#include "../catch.hpp"
+#include "../numerics_scene.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace test::numerics_pair_values {
+
+namespace {
+
+using numbers = std::map<std::string, std::vector<float>>;
+
+std::map<std::string, std::string> pairs_of(const test::observed& a, const test::observed& b,
+                                            const stemma::given_pairs& given = {}) {
+    std::map<std::string, std::string> found;
+    for (const auto& one : stemma::pair_values(a.get(), b.get(), given)) {
+        found.emplace(a.opened.model().value_name(one.value),
+                      one.other + " " + std::string(to_string(one.how)));
+    }
+    return found;
+}
+
+const numbers all{{"x", {1}}, {"t", {1}}, {"u", {1}}, {"y", {1}}};
+
+} // namespace
+
+TEST_CASE("pair_values: values of one name are the same", "[numerics][pair_values]") {
+    const test::scratch_folder folder;
+    const test::observed a(folder, "a", test::two_modules(), all);
+    const test::observed b(folder, "b", test::two_modules(), all);
+    CHECK(pairs_of(a, b) ==
+          std::map<std::string, std::string>{
+              {"x", "x name"}, {"t", "t name"}, {"u", "u name"}, {"y", "y name"}});
+}
+
+TEST_CASE("pair_values: where names differ, results of a module are paired in order",
+          "[numerics][pair_values]") {
+    const test::scratch_folder folder;
+    const test::observed a(folder, "a", test::two_modules(), all);
+    const test::observed b(folder, "b", test::two_modules("other_"),
+                           {{"x", {1}}, {"other_t", {1}}, {"other_u", {1}}, {"y", {1}}});
+    CHECK(pairs_of(a, b) ==
+          std::map<std::string, std::string>{
+              {"x", "x name"}, {"t", "other_t order"}, {"u", "other_u order"}, {"y", "y name"}});
+    const test::observed less(folder, "c", test::two_modules("other_"), {{"other_u", {1}}});
+    CHECK(pairs_of(a, less) == std::map<std::string, std::string>{{"u", "other_u order"}});
+}
+
+TEST_CASE("pair_values: what is given counts before names", "[numerics][pair_values]") {
+    const test::scratch_folder folder;
+    const test::observed a(folder, "a", test::two_modules(), all);
+    const test::observed b(folder, "b", test::two_modules(), all);
+    const auto found = pairs_of(a, b, {{"t", "u"}, {"u", "missing"}});
+    CHECK(found.at("t") == "u given");
+    CHECK(found.at("u") == "u name");
+}
+
+TEST_CASE("pair_values: numbers that exporters give as names mean something in one module only",
+          "[numerics][pair_values]") {
+    const auto numbered = [](const char* first, const char* second) {
+        return test::model(test::graph({test::node("Relu", {"x"}, {first}, "/a/Relu"),
+                                        test::node("Relu", {first}, {second}, "/b/Relu"),
+                                        test::node("Relu", {second}, {"y"}, "/c/Relu")},
+                                       {"x"}, {"y"}))
+            .bytes();
+    };
+    const test::scratch_folder folder;
+    const numbers values{{"1", {1}}, {"2", {1}}, {"y", {1}}};
+    const test::observed a(folder, "a", numbered("1", "2"), values);
+    const test::observed b(folder, "b", numbered("2", "1"), values);
+    const auto found = pairs_of(a, b);
+    CHECK(found.at("1") == "2 order");
+    CHECK(found.at("2") == "1 order");
+}
+
+TEST_CASE("pair_values: the order is one of execution", "[numerics][pair_values]") {
+    const test::scratch_folder folder;
+    const test::observed a(folder, "a", test::two_modules(), all);
+    std::string order;
+    for (const auto& one : stemma::pair_values(a.get(), a.get())) {
+        order += one.other;
+    }
+    CHECK(order == "xtuy");
+}
+
+} // namespace test::numerics_pair_values

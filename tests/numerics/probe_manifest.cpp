@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/probe_manifest.hpp>
+
+#include "../catch.hpp"
+#include "../scratch_folder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::numerics_probe_manifest {
+
+TEST_CASE("probe_manifest: names are read in their order", "[numerics][probe_manifest]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make(
+        "a.json", R"({"schema": "stemma.probe/1", "values": [{"name": "b"}, {"name": "a"}]})");
+    CHECK(stemma::probed_names(path) == std::vector<std::string>{"b", "a"});
+}
+
+TEST_CASE("probe_manifest: anything else is refused", "[numerics][probe_manifest]") {
+    const test::scratch_folder folder;
+    for (const auto* text :
+         {"", "{", "[]", "{}", R"({"schema": "stemma.probe/1"})", R"({"schema": 1, "values": []})",
+          R"({"schema": "stemma.probe/1", "values": {}})",
+          R"({"schema": "stemma.probe/1", "values": [1]})",
+          R"({"schema": "stemma.probe/1", "values": [{"name": 1}]})"}) {
+        INFO(text);
+        CHECK_THROWS_AS(stemma::probed_names(folder.make("a.json", text)), stemma::error);
+    }
+    CHECK_THROWS_AS(stemma::probed_names(folder.file("missing")), stemma::error);
+}
+
+} // namespace test::numerics_probe_manifest

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/value_difference.hpp>
+
+#include "../catch.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace test::numerics_value_difference {
+
+namespace {
+
+stemma::tensor_values of(const std::string& bytes) {
+    return {11, {static_cast<std::int64_t>(bytes.size() / 8)}, bytes, "", ""};
+}
+
+std::string bytes_of(const std::vector<double>& numbers) {
+    std::string bytes(numbers.size() * 8, '\0');
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    return bytes;
+}
+
+stemma::value_difference difference(const std::vector<double>& a, const std::vector<double>& b) {
+    const auto x = bytes_of(a);
+    const auto y = bytes_of(b);
+    return *stemma::compare_values(of(x), of(y));
+}
+
+constexpr auto infinite = std::numeric_limits<double>::infinity();
+constexpr auto no_number = std::numeric_limits<double>::quiet_NaN();
+
+} // namespace
+
+TEST_CASE("value_difference: measures are what they are called", "[numerics][value_difference]") {
+    const auto d = difference({3, 4, 0}, {3, 3, 1});
+    CHECK(d.elements == 3);
+    CHECK_FALSE(d.identical);
+    CHECK(d.max_abs == 1);
+    CHECK(d.max_rel == 0.25); // what should be 0 has no share
+    CHECK(d.cosine == Approx(21 / (5 * std::sqrt(19.0))));
+    CHECK(d.sqnr == Approx(10 * std::log10(25.0 / 2)));
+}
+
+TEST_CASE("value_difference: equal values differ in nothing", "[numerics][value_difference]") {
+    for (const auto& one : {std::vector<double>{1, 2}, {}, {0, 0}, {infinite, no_number}}) {
+        const auto d = difference(one, one);
+        CHECK(d.identical);
+        CHECK(d.sqnr == infinite);
+        CHECK(d.cosine == 1);
+        CHECK(d.unequal_nonfinite == 0);
+    }
+}
+
+TEST_CASE("value_difference: infinite on one side only counts apart",
+          "[numerics][value_difference]") {
+    const auto d = difference({1, infinite, no_number, 2}, {1, 5, no_number, -infinite});
+    CHECK(d.unequal_nonfinite == 2);
+    CHECK(d.max_abs == 0);
+    CHECK_FALSE(d.identical);
+    CHECK(stemma::difference_bounds{.max_abs = 100}.are_exceeded(d));
+}
+
+TEST_CASE("value_difference: what should be 0 and is not has the worst ratio",
+          "[numerics][value_difference]") {
+    const auto d = difference({0, 0}, {0, 1});
+    CHECK(d.sqnr == -infinite);
+    CHECK(d.cosine == 0);
+}
+
+TEST_CASE("value_difference: values are compared across types, not across shapes",
+          "[numerics][value_difference]") {
+    const auto wide = bytes_of({1, 2});
+    const std::string narrow("\1\2", 2);
+    CHECK(stemma::compare_values(of(wide), {2, {2}, narrow, "", ""})->identical);
+    CHECK_FALSE(stemma::compare_values(of(wide), {2, {2, 1}, narrow, "", ""}));
+    CHECK_FALSE(stemma::compare_values(of(wide), {2, {1}, narrow.substr(1), "", ""}));
+}
+
+TEST_CASE("value_difference: runs of any length are read to the end",
+          "[numerics][value_difference]") {
+    std::vector<double> a(2 * stemma::tensor_values::run_size + 3, 1);
+    auto b = a;
+    b.back() = 5;
+    CHECK(difference(a, b).max_abs == 4);
+}
+
+TEST_CASE("value_difference: merged, the worse of each measure stays",
+          "[numerics][value_difference]") {
+    auto one = difference({1, 1}, {1, 2});
+    const auto other = difference({100}, {110});
+    one.merge(other);
+    CHECK(one.max_abs == 10);
+    CHECK(one.max_rel == 1);
+    CHECK(one.elements == 3);
+}
+
+TEST_CASE("value_difference: bounds count where they are given, else the ratio does",
+          "[numerics][value_difference]") {
+    using stemma::difference_bounds;
+    const auto d = difference({1000, 1000}, {1000, 1000.5}); // 69 dB
+    CHECK_FALSE(difference_bounds{}.are_exceeded(d));
+    CHECK(difference_bounds{.min_sqnr = 80}.are_exceeded(d));
+    CHECK(difference_bounds{.max_abs = 0.1}.are_exceeded(d));
+    CHECK_FALSE(difference_bounds{.max_abs = 0.5}.are_exceeded(d));
+    CHECK(difference_bounds{.max_rel = 1e-4}.are_exceeded(d));
+    CHECK(difference_bounds{.min_cosine = 1}.are_exceeded(d));
+    CHECK(difference_bounds{}.are_exceeded(difference({1}, {1.1})));
+    CHECK_FALSE(difference_bounds{.max_abs = 1}.are_exceeded(difference({1}, {1.1})));
+}
+
+} // namespace test::numerics_value_difference

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/numerics/value_file.hpp>
+
+#include "../catch.hpp"
+#include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/numerics/npy.hpp>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace test::numerics_value_file {
+
+namespace {
+
+std::string npy_of(float number) {
+    std::string elements(4, '\0');
+    std::memcpy(elements.data(), &number, 4);
+    return stemma::npy_header(1, {}) + elements;
+}
+
+void put(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+double number_of(const stemma::value_file& values, std::string_view name) {
+    const auto found = values.find(name);
+    REQUIRE(found);
+    std::vector<double> numbers(found->size());
+    found->read(0, numbers);
+    return numbers.front();
+}
+
+} // namespace
+
+TEST_CASE("value_file: a folder holds values in files of their own", "[numerics][value_file]") {
+    const test::scratch_folder folder;
+    put(folder.file("%2Fa%2Fb.npy"), npy_of(2));
+    put(folder.file("plain.npy"), npy_of(3));
+    put(folder.file("output_0.pb"),
+        test::message().number(2, 7).number(7, 5).text(8, "logits").bytes());
+    put(folder.file("notes.txt"), "no value");
+    const stemma::value_file values(folder.path());
+    CHECK(values.names() == std::vector<std::string_view>{"/a/b", "logits", "plain"});
+    CHECK(number_of(values, "/a/b") == 2);
+    CHECK(number_of(values, "plain") == 3);
+    CHECK(number_of(values, "logits") == 5);
+    values.release("plain");
+    CHECK(number_of(values, "plain") == 3);
+    CHECK_FALSE(values.find("b"));
+}
+
+TEST_CASE("value_file: tensors of ONNX hold numbers in the field of their type",
+          "[numerics][value_file]") {
+    const auto read = [](const test::message& tensor) {
+        const auto bytes = tensor.bytes();
+        const auto found = stemma::detail::read_tensor_message(bytes, "a.pb");
+        std::vector<double> numbers(found.values.size());
+        found.values.read(0, numbers);
+        return numbers;
+    };
+    CHECK(read(test::message().number(1, 1).number(2, 7).number(7, 9)) == std::vector<double>{9});
+    CHECK(read(test::message().number(2, 10).number(5, 0x3c00)) == std::vector<double>{1});
+    CHECK(read(test::message().number(2, 2).text(9, "\x05")) == std::vector<double>{5});
+    CHECK(read(test::message().number(2, 15).number(7, 0)) == std::vector<double>{0, 0});
+    CHECK_THROWS_AS(read(test::message().number(2, 1).text(9, "123")), stemma::error);
+    CHECK_THROWS_AS(read(test::message().text(9, "123")), stemma::error);
+}
+
+TEST_CASE("value_file: what is not there, empty or ambiguous is refused",
+          "[numerics][value_file]") {
+    const test::scratch_folder folder;
+    CHECK_THROWS_AS(stemma::value_file(folder.file("missing.npz")), stemma::error);
+    CHECK_THROWS_AS(stemma::value_file(folder.path()), stemma::error);
+    put(folder.file("a.npy"), npy_of(1));
+    put(folder.file("b.pb"), test::message().number(2, 7).number(7, 5).text(8, "a").bytes());
+    CHECK_THROWS_AS(stemma::value_file(folder.path()), stemma::error);
+}
+
+} // namespace test::numerics_value_file

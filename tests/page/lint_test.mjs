@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// Checks the page of examples/report without a browser.
+//
+// usage: lint_test.mjs syntax|eslint
+//
+// syntax: node reads each script, and all of them as the one that they become; every element that a
+// script asks for by its id is in the page. eslint: with the rules of examples/report/eslint.config.mjs;
+// skipped where there is no ESLint 9 or newer (npm install eslint, or STEMMA_ESLINT=path).
+import assert from "node:assert/strict";
+import {spawnSync} from "node:child_process";
+import {copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {dirname, join} from "node:path";
+import {fileURLToPath} from "node:url";
+
+const report = join(dirname(fileURLToPath(import.meta.url)), "../../examples/report");
+const folder = mkdtempSync(join(tmpdir(), "stemma-lint-"));
+process.on("exit", () => rmSync(folder, {recursive: true, force: true}));
+
+const page = readFileSync(join(report, "page/page.html"), "utf8");
+const scripts = [...page.matchAll(/<script src="([^"]+)">/g)].map(found => found[1]);
+assert.ok(scripts.length > 1);
+const joined = scripts.map(name => readFileSync(join(report, "page", name), "utf8")).join("");
+
+function run(program, ...args) {
+  const {status, stdout, stderr, error} = spawnSync(program, args, {encoding: "utf8", cwd: folder});
+  return error ? {status: 127, said: error.message} : {status, said: stdout + stderr};
+}
+function write(name, text) {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+const what = process.argv[2];
+if (what === "syntax") {
+  const check = path => run(process.execPath, "--check", path);
+  for (const path of [...scripts.map(name => join(report, "page", name)), write("page.js", joined)]) {
+    const {status, said} = check(path);
+    assert.equal(status, 0, said);
+  }
+  assert.notEqual(check(write("twice.js", joined + joined)).status, 0, "nothing would be found");
+  const asked = [...joined.matchAll(/\bat\("([^"]+)"\)|getElementById\("([^"]+)"\)/g)].map(found => found[1] ?? found[2]);
+  assert.ok(asked.length > 5);
+  for (const id of asked) {
+    assert.ok(page.includes(`id="${id}"`), `no element of page.html is called ${id}`);
+  }
+} else {
+  assert.equal(what, "eslint");
+  const eslint = process.env.STEMMA_ESLINT ?? "eslint";
+  const {status, said} = run(eslint, "--version");
+  if (status !== 0 || Number(said.match(/\d+/)?.[0]) < 9) {
+    console.log("skipped: there is no ESLint 9 or newer (npm install -g eslint)");
+    process.exit(77);
+  }
+  copyFileSync(join(report, "eslint.config.mjs"), join(folder, "eslint.config.mjs"));
+  const lint = path => run(eslint, path);
+  const {status: found, said: problems} = lint(write("page.js", joined));
+  assert.equal(found, 0, problems);
+  assert.equal(lint(write("wrong.js", joined + "undefinedName();\n")).status, 1, "nothing would be found");
+}

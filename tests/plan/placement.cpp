@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/plan/placement.hpp>
+
+#include "../catch.hpp"
+#include "../numerics_scene.hpp"
+#include "../scratch_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+
+namespace test::plan_placement {
+
+namespace {
+
+/// As ONNX Runtime's `VerifyEachNodeIsAssignedToAnEp` prints it.
+const char* const log =
+    "2026-01-01 00:00:00.1 [V:onnxruntime:, session_state.cc:1377 VerifyEachNodeIsAssignedToAnEp] "
+    "Node placements\n"
+    "2026-01-01 00:00:00.1 [V:onnxruntime:, session_state.cc:1383 VerifyEachNodeIsAssignedToAnEp]  "
+    "Node(s) placed on [CUDAExecutionProvider]. Number of nodes: 2\n"
+    "2026-01-01 00:00:00.1 [V:onnxruntime:, session_state.cc:1385 VerifyEachNodeIsAssignedToAnEp]  "
+    " "
+    "MatMul (/a/fc/MatMul)\n"
+    "2026-01-01 00:00:00.1 [V:onnxruntime:, session_state.cc:186 CreateGraphInfo] Other (thing)\n"
+    "2026-01-01 00:00:00.1 [V:onnxruntime:, session_state.cc:1385 VerifyEachNodeIsAssignedToAnEp]  "
+    " "
+    "FusedGelu (fused 1)\n"
+    "2026-01-01 00:00:00.1 [V:onnxruntime:, session_state.cc:1383 VerifyEachNodeIsAssignedToAnEp]  "
+    "Node(s) placed on [CPUExecutionProvider]. Number of nodes: 2\n"
+    "  Relu (/a/act/Relu), Add (/b/Add)\n"
+    "2026-01-01 00:00:00.2 [V:onnxruntime:, inference_session.cc:1 Initialize] done (really)\n";
+
+const char* const profile = R"([
+{"cat": "Session","pid": 1,"dur": 5,"ts": 1,"ph": "X","name": "model_loading","args": {}},
+{"cat": "Node","dur": 5,"ts": 1,"ph": "X","name": "/a/fc/MatMul_kernel_time",
+ "args": {"op_name": "MatMul","provider": "CUDAExecutionProvider"}},
+{"cat": "Node","dur": 5,"ts": 1,"ph": "X","name": "/b/Add_kernel_time",
+ "args": {"op_name": "Add","provider": "CPUExecutionProvider"}}])";
+
+stemma::module_placement place(const stemma::attributed_model& opened, const char* text) {
+    const test::scratch_folder folder;
+    return stemma::place_modules(opened, stemma::read_placement(folder.make("log", text)));
+}
+
+} // namespace
+
+TEST_CASE("placement: a log tells where modules run", "[plan][placement]") {
+    const stemma::attributed_model opened(
+        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto placement = place(opened, log);
+    std::map<std::string, stemma::provider_counts> found;
+    for (stemma::id m = 0; m < placement.modules.size(); ++m) {
+        found.emplace(opened.modules().path(m), placement.modules[m]);
+    }
+    const std::string cpu = "CPUExecutionProvider";
+    const std::string cuda = "CUDAExecutionProvider";
+    CHECK(found.at("") == stemma::provider_counts{{cpu, 2}, {cuda, 1}});
+    CHECK(found.at("a") == stemma::provider_counts{{cpu, 1}, {cuda, 1}});
+    CHECK(found.at("a.fc") == stemma::provider_counts{{cuda, 1}});
+    CHECK(found.at("b") == stemma::provider_counts{{cpu, 1}});
+    CHECK(placement.unmatched == 1);
+    CHECK(placement.unplaced == 0);
+    stemma::string_sink sink;
+    stemma::write_placement(sink, placement, opened);
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.placement/1");
+    CHECK(json["modules"][0]["providers"][cpu] == 2);
+}
+
+TEST_CASE("placement: one provider for all needs no list", "[plan][placement]") {
+    const stemma::attributed_model opened(
+        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto placement =
+        place(opened, "[V:onnxruntime:, session_state.cc:1380 VerifyEachNodeIsAssignedToAnEp]  All "
+                      "nodes placed on [CPUExecutionProvider]. Number of nodes: 3\n");
+    CHECK(placement.modules[0] == stemma::provider_counts{{"CPUExecutionProvider", 3}});
+    CHECK(placement.unmatched == 0);
+}
+
+TEST_CASE("placement: a profile tells it too", "[plan][placement]") {
+    const stemma::attributed_model opened(
+        stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
+    const auto placement = place(opened, profile);
+    CHECK(placement.modules[0] ==
+          stemma::provider_counts{{"CPUExecutionProvider", 1}, {"CUDAExecutionProvider", 1}});
+    CHECK(placement.unplaced == 1);
+}
+
+TEST_CASE("placement: what tells nothing of it is refused", "[plan][placement]") {
+    const test::scratch_folder folder;
+    for (const auto* text : {"", "hello (world)", "[]", "[{", R"([{"name": 1}])",
+                             "Node(s) placed on [", "Node(s) placed on [X]. Number of nodes: 3"}) {
+        INFO(text);
+        CHECK_THROWS_AS(stemma::read_placement(folder.make("log", text)), stemma::error);
+    }
+}
+
+} // namespace test::plan_placement

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/detail/query_lexer.hpp>
+
+#include "../../catch.hpp"
+
+#include <stemma/error.hpp>
+
+#include <string>
+
+namespace test::query_detail_query_lexer {
+
+using stemma::detail::query_lexer;
+
+TEST_CASE("query_lexer: sizes may have units") {
+    const auto size = [](const char* text) { return query_lexer(text).take_size("wanted"); };
+    CHECK(size("10") == 10);
+    CHECK(size("1.5k") == 1500);
+    CHECK(size("10MB") == 1e7);
+    CHECK(size("2M") == 2e6);
+    CHECK(size("4KiB") == 4096);
+    CHECK(size("1GiB") == 1024.0 * 1024 * 1024);
+    CHECK(size("7B") == 7);
+    for (const auto* text : {"", "k", "-1", "1x", "1MM", "1i", "1iB", "nan", "1Bk"}) {
+        INFO(text);
+        CHECK_THROWS_AS(size(text), stemma::error);
+    }
+}
+
+TEST_CASE("query_lexer: lists lose their spaces, and words end at dots where they are asked to") {
+    query_lexer list("[2, 2] and");
+    CHECK(list.take_value() == "[2,2]");
+    query_lexer both("a.b..c");
+    CHECK(both.up_to_dots([&] { return both.take_pattern(); }) == "a.b");
+    CHECK(both.take(".."));
+    CHECK(both.take_pattern() == "c");
+    CHECK(both.at_end());
+}
+
+TEST_CASE("query_lexer: columns count characters") {
+    query_lexer text("\xc3\xa4\xc3\xa4 b");
+    text.pass(5);
+    CHECK(text.column(text.at()) == 4);
+}
+
+} // namespace test::query_detail_query_lexer

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/query_facts.hpp>
+
+#include "../catch.hpp"
+
+#include <stemma/query/query.hpp>
+
+#include <string>
+
+namespace test::query_query_facts {
+
+namespace {
+
+using stemma::parse_query;
+
+bool fits(const std::string& text, const stemma::value_fact& fact) {
+    return stemma::detail::fits_value(parse_query(text), fact);
+}
+
+bool has(const std::string& text, const stemma::attribute_fact& fact) {
+    return stemma::detail::fits_attribute(parse_query(text), fact);
+}
+
+} // namespace
+
+TEST_CASE("fits_value: types, ranks, shapes and sizes") {
+    const stemma::value_fact fact{"float16", true, {"1", "seq", "768"}, 4096};
+    CHECK(fits("type:float16", fact));
+    CHECK(fits("type:half", fact));
+    CHECK(fits("type:float*", fact));
+    CHECK(!fits("type:float", fact)); // which is float32
+    CHECK(fits("rank:3", fact));
+    CHECK(!fits("rank>3", fact));
+    CHECK(fits("shape:[1,*,768]", fact));
+    CHECK(fits("shape:[1, seq, 768]", fact));
+    CHECK(fits("shape:**,768", fact));
+    CHECK(!fits("shape:[*,768]", fact));
+    CHECK(fits("bytes>4000", fact));
+    CHECK(!fits("bytes>1MB", fact));
+}
+
+TEST_CASE("fits_value: what is not known fits nothing") {
+    const stemma::value_fact unknown;
+    for (const auto* text : {"type:*", "rank>=0", "shape:**", "bytes>=0"}) {
+        CHECK(!fits(text, unknown));
+    }
+}
+
+TEST_CASE("fits_attribute: by name, by text, by number") {
+    const stemma::attribute_fact strides{"strides", "[2,2]", {}};
+    const stemma::attribute_fact group{"group", "32", 32};
+    const stemma::attribute_fact epsilon{"epsilon", "1e-05", 1e-5F};
+    CHECK(has("attr:strides", strides));
+    CHECK(!has("attr:stride", strides));
+    CHECK(has("attr:strides=[2,2]", strides));
+    CHECK(has("attr:strides=[2, 2]", strides));
+    CHECK(has("attr:strides=[2,*]", strides));
+    CHECK(!has("attr:strides=[1,1]", strides));
+    CHECK(!has("attr:strides>1", strides)); // no single number
+    CHECK(has("attr:group>1", group));
+    CHECK(!has("attr:group<32", group));
+    CHECK(has("attr:group:32", group));
+    CHECK(has("attr:epsilon=0.00001", epsilon));
+    CHECK(!has("attr:epsilon=0.0001", epsilon));
+}
+
+} // namespace test::query_query_facts

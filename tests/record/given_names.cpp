@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/record/given_names.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/open/strip_model.hpp>
+#include <stemma/open/write_tagged.hpp>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace test::record_given_names {
+
+namespace {
+
+std::string named(const std::string& model, std::string_view carriers = "metadata,mark") {
+    stemma::attributed_model opened(stemma::mapped_file::holding(model, "m.onnx"), {.retag = true});
+    const test::scratch_folder folder;
+    const auto path = folder.file("named.onnx");
+    stemma::write_tagged(opened, path, stemma::carriers_named(carriers),
+                         {.sync = false, .name_nodes = true});
+    return test::read_bytes(path);
+}
+
+std::string stripped(const std::string& bytes) {
+    return stemma::strip_model(stemma::wire_model(bytes, "m.onnx"));
+}
+
+} // namespace
+
+TEST_CASE("given_names: every node has a name of its own, and those that have one keep it",
+          "[record][given_names]") {
+    for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx",
+                             "bert_micro/model.onnx", "unet_tiny/unnamed.onnx"}) {
+        INFO(name);
+        const auto before = test::read_bytes(test::fixture(name));
+        const stemma::wire_model was(before, "before");
+        const auto bytes = named(before);
+        const stemma::wire_model is(bytes, "after");
+        std::set<std::string_view> names;
+        for (stemma::id node = 0; node < is.node_count(); ++node) {
+            CHECK_FALSE(is.name(node).empty());
+            CHECK((was.name(node).empty() || was.name(node) == is.name(node)));
+            CHECK((!was.name(node).empty() || names.insert(is.name(node)).second));
+        }
+    }
+}
+
+TEST_CASE("given_names: stripped, the file is what it was, with any carrier",
+          "[record][given_names]") {
+    for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx"}) {
+        for (const auto* carriers : {"metadata,mark", "doc-string", "model", "namespace"}) {
+            INFO(name << " " << carriers);
+            const auto before = test::read_bytes(test::fixture(name));
+            const auto once = named(before, carriers);
+            CHECK(stripped(once) == before);
+            CHECK(named(once, carriers) == once);
+        }
+    }
+}
+
+TEST_CASE("given_names: a name that is taken gets another one, and moved fields do no harm",
+          "[record][given_names]") {
+    const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "Relu_1"),
+                                                test::node("Relu", {"y"}, {"z"})},
+                                               {"x"}, {"z"}))
+                           .bytes();
+    const auto bytes = named(model);
+    CHECK(stemma::wire_model(bytes, "").name(1) == "Relu_1_");
+    // As other programs write a node: the name before the metadata.
+    const auto moved =
+        test::model(
+            test::graph(
+                {test::node("Relu", {"x"}, {"y"}, "Relu_0")
+                     .inner(9, test::message().text(1, stemma::node_name_key).text(2, "Relu_0"))},
+                {"x"}, {"y"}))
+            .bytes();
+    CHECK(stemma::wire_model(stripped(moved), "").name(0).empty());
+    const auto other =
+        test::model(
+            test::graph(
+                {test::node("Relu", {"x"}, {"y"}, "mine")
+                     .inner(9, test::message().text(1, stemma::node_name_key).text(2, "Relu_0"))},
+                {"x"}, {"y"}))
+            .bytes();
+    CHECK(stemma::wire_model(stripped(other), "").name(0) == "mine");
+}
+
+} // namespace test::record_given_names

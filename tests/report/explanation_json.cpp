@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/explanation_json.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::report_explanation_json {
+
+TEST_CASE("write_explanations: answers stand in the order of the questions") {
+    stemma::attributed_model opened(
+        test::fixture("bert_micro/model.onnx"),
+        {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});
+    const stemma::explainer explainer(opened);
+    const std::vector<stemma::explanation> answers{
+        explainer.explain("#3"), explainer.explain("nobody"), explainer.explain("encoder.layer.0"),
+        explainer.explain("encoder.layer.0.intermediate.dense.weight")};
+    stemma::string_sink sink;
+    stemma::write_explanations(sink, answers, explainer, opened, "bert");
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.explain/1");
+    CHECK(json["model"] == "bert");
+    REQUIRE(json["answers"].size() == 4);
+    const auto& node = json["answers"][0]["nodes"][0];
+    CHECK(node["index"] == 3);
+    CHECK(node["tag"] == answers[0].nodes[0].tag);
+    CHECK(node["claims"].size() == answers[0].nodes[0].claims.size());
+    CHECK(node["attributes"].size() == answers[0].nodes[0].attributes.size());
+    CHECK(node["outputs"].size() == answers[0].nodes[0].outputs.size());
+    CHECK(json["answers"][1]["nodes"].empty());
+    CHECK(json["answers"][1]["values"].empty());
+    const auto& module = json["answers"][2]["modules"][0];
+    CHECK(module["path"] == "encoder.layer.0");
+    CHECK(module["class"] == "BertLayer");
+    CHECK(module["alike"] == nlohmann::json::array({"encoder.layer.1"}));
+    CHECK(module["convex"] == true);
+    CHECK(module["inputs"].size() == answers[2].modules[0].inputs.size());
+    CHECK(json["answers"][3]["parameters"][0]["shape"] == nlohmann::json::array({64, 32}));
+}
+
+} // namespace test::report_explanation_json

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/module_explanation.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/report/model_analysis.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace test::report_module_explanation {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+struct scene {
+    explicit scene(const std::string& fixture)
+        : opened(test::fixture(fixture + "/model.onnx"),
+                 {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})})
+        , describe(opened.model(), stemma::value_descriptions::inferring::asked)
+        , explainer(opened, describe) {}
+
+    stemma::attributed_model opened;
+    stemma::value_descriptions describe;
+    stemma::module_explainer explainer;
+};
+
+} // namespace
+
+TEST_CASE("module_explainer: what comes in is made outside, what goes out is read there") {
+    for (const auto* fixture : {"bert_micro", "unet_tiny", "shared_twice", "control_flow"}) {
+        scene s(fixture);
+        const auto& model = s.opened.model();
+        const auto& tree = s.opened.modules().index();
+        for (id m = 0; m < tree.size(); ++m) {
+            const auto holds = [&](id below) { return below >= m && below < tree.end(m); };
+            const auto made = s.explainer.explain(m);
+            for (const auto& in : made.inputs) {
+                const auto producer = model.producer(in.value);
+                CHECK(in.of_model == (producer == no_id));
+                CHECK(!model.is_initializer(in.value));
+                CHECK(std::none_of(in.modules.begin(), in.modules.end(), holds));
+            }
+            for (const auto& out : made.outputs) {
+                const auto producer = model.producer(out.value);
+                REQUIRE(producer != no_id);
+                CHECK(holds(s.opened.tags().attributions[producer].module));
+                CHECK((out.of_model || !out.modules.empty()));
+                CHECK(std::none_of(out.modules.begin(), out.modules.end(), holds));
+            }
+        }
+    }
+}
+
+TEST_CASE("module_explainer: the weights below are those of the statistics") {
+    scene s("bert_micro");
+    for (id m = 0; m < s.opened.modules().size(); ++m) {
+        std::uint64_t bytes = 0;
+        for (const auto& one : s.explainer.explain(m).weights) {
+            bytes += one.weight.kind == stemma::weight_kind::parameter ? one.weight.bytes : 0;
+        }
+        CHECK(bytes == s.explainer.counts().bytes[m]);
+    }
+}
+
+TEST_CASE("module_explainer: modules that are not convex are those of the analysis") {
+    std::size_t found = 0;
+    for (const auto* fixture : {"bert_micro", "unet_tiny", "shared_twice", "gpt2_tiny"}) {
+        scene s(fixture);
+        const auto& opened = s.opened;
+        std::vector<id> all(opened.model().node_count());
+        const auto analysis = stemma::analyze_modules(opened.model(), opened.operators().graph(),
+                                                      opened.modules(), opened.tags(), all);
+        for (id m = 1; m < opened.modules().size(); ++m) {
+            const bool listed = std::any_of(analysis.non_convex.begin(), analysis.non_convex.end(),
+                                            [&](const auto& one) { return one.module == m; });
+            const auto made = s.explainer.explain(m);
+            CHECK(made.reentry.has_value() == listed);
+            if (made.reentry) {
+                ++found;
+                CHECK(made.reentry->nodes.size() >= 3);
+                CHECK(made.reentry->runs >= 2);
+                CHECK(made.reentry->absorbed >= made.reentry->nodes.size() - 2);
+            }
+        }
+    }
+    CHECK(found > 0);
+}
+
+} // namespace test::report_module_explanation

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/elementwise_rules.hpp>
+
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+
+namespace test::types_detail_elementwise_rules {
+
+TEST_CASE("elementwise_rules: types and extents of what works element by element", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {2, 3})
+                           .input("b", {3})
+                           .input("i", {3}, 7)
+                           .input("c", {2, 1}, 9);
+    CHECK(test::inferred(scene, "Relu", {"x"}) == "float32[2,3]");
+    CHECK(test::inferred(scene, "Add", {"x", "b"}) == "float32[2,3]");
+    CHECK(test::inferred(scene, "Less", {"x", "b"}) == "bool[2,3]");
+    CHECK(test::inferred(scene, "IsNaN", {"x"}) == "bool[2,3]");
+    CHECK(test::inferred(scene, "Where", {"c", "b", "b"}) == "float32[2,3]");
+    CHECK(test::inferred(scene, "Cast", {"x"}, {test::int_attribute("to", 7)}) == "int64[2,3]");
+    CHECK(test::inferred(scene, "CastLike", {"x", "i"}) == "int64[2,3]");
+}
+
+TEST_CASE("elementwise_rules: sums and products of shapes are shapes", "[detail]") {
+    auto scene = test::inference_scene().input("x", {24}).numbers("a", {2, 3}).numbers("b", {1, 4});
+    scene.node(test::node("Mul", {"a", "b"}, {"shape"}));
+    CHECK(test::inferred(scene, "Reshape", {"x", "shape"}) == "float32[2,12]");
+}
+
+} // namespace test::types_detail_elementwise_rules

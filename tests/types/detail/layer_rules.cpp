@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/layer_rules.hpp>
+
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::types_detail_layer_rules {
+
+namespace {
+
+std::string fused(const test::inference_scene& scene, const char* op, const test::names& inputs,
+                  const std::vector<test::message>& attributes = {},
+                  const test::names& outputs = {"y"}, const char* domain = "com.microsoft") {
+    return test::inferred_in(domain, scene, op, inputs, attributes, outputs);
+}
+
+} // namespace
+
+TEST_CASE("layer_rules: normalization keeps the shape", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {2, 3, 4}).weight("s", {4});
+    CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
+}
+
+TEST_CASE("layer_rules: what is fused has the type of what it stands for", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {1, 3, 8, 9})
+                           .input("m", {6, 7})
+                           .weight("w", {6, 3, 3, 3})
+                           .weight("v", {7, 5})
+                           .weight("b", {9});
+    CHECK(fused(scene, "FusedConv", {"x", "w"}, {test::ints_attribute("pads", {1, 1, 1, 1})}) ==
+          "float32[1,6,8,9]");
+    CHECK(fused(scene, "FusedGemm", {"m", "v"}) == "float32[6,5]");
+    for (const char* op : {"Gelu", "QuickGelu", "FastGelu"}) {
+        CHECK(fused(scene, op, {"m"}) == "float32[6,7]");
+    }
+    CHECK(fused(scene, "BiasGelu", {"x", "b"}) == "float32[1,3,8,9]");
+    CHECK(fused(scene, "SkipLayerNormalization", {"x", "x", "b"}) == "float32[1,3,8,9]");
+    CHECK(fused(scene, "SkipLayerNormalization", {"x", "x", "b"}, {}, {"y", "", "", "sum"}) ==
+          "float32[1,3,8,9]");
+}
+
+TEST_CASE("layer_rules: attention has a row for each one of the query", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {2, 4, 6})
+                           .input("packed", {2, 4, 3, 3, 8})
+                           .weight("w", {6, 18});
+    CHECK(fused(scene, "Attention", {"x", "w"}) == "float32[2,4,?]");
+    CHECK(fused(scene, "Attention", {"x", "w"}, {}, {"y", "kept"}) == "float32[2,2,?,?,?]");
+    CHECK(fused(scene, "MultiHeadAttention", {"packed"}) == "float32[2,4,?]");
+    CHECK(fused(scene, "GroupQueryAttention", {"x"}, {}, {"y", "keys", "values"}) ==
+          "float32[2,?,?,?]");
+    CHECK(fused(scene, "RotaryEmbedding", {"x"}) == "float32[2,4,6]");
+}
+
+TEST_CASE("layer_rules: embeddings are rows of the table of words", "[detail]") {
+    const std::uint64_t numbers = 6;
+    const auto scene =
+        test::inference_scene().input("ids", {2, 4}, numbers).weight("words", {30, 6});
+    CHECK(fused(scene, "EmbedLayerNormalization", {"ids", "ids", "words"}) == "float32[2,4,6]");
+    CHECK(fused(scene, "EmbedLayerNormalization", {"ids", "ids", "words"}, {}, {"y", "last"}) ==
+          "int32[2]");
+}
+
+TEST_CASE("layer_rules: nothing is said of others, nor of such names elsewhere", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {2, 3});
+    CHECK(fused(scene, "Relu", {"x"}).empty());
+    CHECK(fused(scene, "FusedGemm", {"x", "x"}, {}, {"y"}, "own").empty());
+}
+
+} // namespace test::types_detail_layer_rules

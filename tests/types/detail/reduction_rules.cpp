@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/reduction_rules.hpp>
+
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+
+namespace test::types_detail_reduction_rules {
+
+TEST_CASE("reduction_rules: reductions", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {2, 3, 4});
+    CHECK(test::inferred(scene, "ReduceMean", {"x"}, {test::ints_attribute("axes", {1})}) ==
+          "float32[2,1,4]");
+    CHECK(test::inferred(scene, "ReduceMean", {"x"},
+                         {test::ints_attribute("axes", {1}), test::int_attribute("keepdims", 0)}) ==
+          "float32[2,4]");
+    CHECK(test::inferred(scene, "ArgMax", {"x"},
+                         {test::int_attribute("axis", 2), test::int_attribute("keepdims", 0)}) ==
+          "int64[2,3]");
+}
+
+} // namespace test::types_detail_reduction_rules

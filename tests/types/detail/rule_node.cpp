@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/rule_node.hpp>
+
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+
+namespace test::types_detail_rule_node {
+
+namespace d = stemma::detail;
+
+TEST_CASE("rule_node: reads inputs, attributes and constants, notes outputs") {
+    auto graph = test::graph(
+        {test::owner_node("Own", {"x", "w", ""}, {"y", "z"},
+                          {test::int_attribute("axis", 2), test::int_attribute("off", 0)})});
+    graph.inner(11, test::typed_value("x", {2, 3}));
+    graph.inner(5, test::whole_numbers("w", {4, 5}));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    d::fact_table table(model, types);
+    const d::rule_node node(table, 0);
+    CHECK(node.input_count() == 3);
+    CHECK(node.output_count() == 2);
+    CHECK(node.opset() == 17);
+    CHECK(node.input(0).dims == d::extents{2, 3});
+    CHECK(node.has_input(1));
+    CHECK_FALSE(node.has_input(2));
+    CHECK_FALSE(node.input(7).ranked());
+    CHECK(node.whole("axis", 9) == 2);
+    CHECK(node.whole("other", 9) == 9);
+    CHECK(node.is_set("axis"));
+    CHECK_FALSE(node.is_set("off"));
+    CHECK(node.literal(1) == d::extents{4, 5});
+    CHECK(node.literal(1, "axis") == d::extents{4, 5});
+    CHECK_FALSE(node.literal(2, "axes"));
+    node.set_like(0, 0);
+    node.set(1, d::bool_type, d::extents{7});
+    node.set(2, d::bool_type, d::extents{7}); // no such output
+    CHECK(table[model.first_output(0)].dims == d::extents{2, 3});
+    CHECK(table[model.first_output(0) + 1].data_type == d::bool_type);
+}
+
+} // namespace test::types_detail_rule_node

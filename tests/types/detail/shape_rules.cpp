@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/shape_rules.hpp>
+
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+
+#include <cstdint>
+
+namespace test::types_detail_shape_rules {
+
+namespace {
+
+test::inference_scene scene() {
+    return test::inference_scene()
+        .input("x", {2, 3, 4})
+        .input("i", {5}, 7)
+        .numbers("two", {1})
+        .numbers("zero", {0});
+}
+
+} // namespace
+
+TEST_CASE("shape_rules: a shape that is computed is followed", "[detail]") {
+    auto s = scene().numbers("rest", {static_cast<std::uint64_t>(-1)});
+    s.node(test::node("Shape", {"x"}, {"shape"}));
+    s.node(
+        test::owner_node("Gather", {"shape", "two"}, {"second"}, {test::int_attribute("axis", 0)}));
+    s.node(test::owner_node("Concat", {"second", "rest"}, {"target"},
+                            {test::int_attribute("axis", 0)}));
+    CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[3,?]");
+    CHECK(test::inferred(s, "ConstantOfShape", {"shape"}) == "float32[2,3,4]");
+    CHECK(test::inferred(s, "Expand", {"two", "shape"}) == "int64[2,3,4]");
+}
+
+} // namespace test::types_detail_shape_rules

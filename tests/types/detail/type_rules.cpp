@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/type_rules.hpp>
+
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test::types_detail_type_rules {
+
+namespace {
+
+/// What an operator makes: `attributes` are `name=1`, `name=[1,2]` or `name='text'`, outputs the
+/// types of as many values.
+struct example {
+    std::string_view domain;
+    std::string_view op_type;
+    std::string_view inputs;
+    std::string_view attributes;
+    std::string_view outputs;
+};
+
+// Types: x float32[2,3,4], y float32[4], i int64[2,3,4], c bool[2,1,4], q uint8[2,3,4], s
+// float32[], m float32[6,7], w float32[7,5], img float32[1,3,8,9], k float32[6,3,3,3], n int64[2],
+// ids int32[2,5], words float32[30,6]; constants: shape [4,6], two [2], axes [1].
+constexpr std::string_view std_domain;
+constexpr std::string_view ms = "com.microsoft";
+constexpr std::string_view blocks = "com.microsoft.nchwc";
+
+const example examples[] = {
+    {std_domain, "Identity", "x", "", "float32[2,3,4]"},
+    {std_domain, "Add", "x y", "", "float32[2,3,4]"},
+    {std_domain, "Mul", "y x", "", "float32[2,3,4]"},
+    {std_domain, "Max", "y y x", "", "float32[2,3,4]"},
+    {std_domain, "Equal", "x y", "", "bool[2,3,4]"},
+    {std_domain, "Greater", "x y", "", "bool[2,3,4]"},
+    {std_domain, "GreaterOrEqual", "x y", "", "bool[2,3,4]"},
+    {std_domain, "Less", "y x", "", "bool[2,3,4]"},
+    {std_domain, "LessOrEqual", "y x", "", "bool[2,3,4]"},
+    {std_domain, "IsInf", "x", "", "bool[2,3,4]"},
+    {std_domain, "IsNaN", "x", "", "bool[2,3,4]"},
+    {std_domain, "Where", "c x y", "", "float32[2,3,4]"},
+    {std_domain, "Cast", "x", "to=7", "int64[2,3,4]"},
+    {std_domain, "CastLike", "x n", "", "int64[2,3,4]"},
+    {std_domain, "Dropout", "x", "", "float32[2,3,4] bool[2,3,4]"},
+    {std_domain, "BatchNormalization", "img y y y q", "",
+     "float32[1,3,8,9] float32[4] uint8[2,3,4]"},
+    {std_domain, "LayerNormalization", "x y y", "axis=1",
+     "float32[2,3,4] float32[2,1,1] float32[2,1,1]"},
+    {std_domain, "MatMul", "x w4", "", "float32[2,3,5]"},
+    {std_domain, "MatMulInteger", "q w4", "", "int32[2,3,5]"},
+    {std_domain, "Gemm", "m w", "", "float32[6,5]"},
+    {std_domain, "Gemm", "w m", "transA=1 transB=1", "float32[5,6]"},
+    {std_domain, "Conv", "img k", "", "float32[1,6,6,7]"},
+    {std_domain, "Conv", "img k", "auto_pad='SAME_UPPER' strides=[2,2]", "float32[1,6,4,5]"},
+    {std_domain, "Conv", "img k", "auto_pad='VALID' pads=[1,1,1,1]", "float32[1,6,6,7]"},
+    {std_domain, "Conv", "img k", "dilations=[2,3]", "float32[1,6,4,3]"},
+    {std_domain, "ConvInteger", "img k", "pads=[1,1,1,1]", "int32[1,6,8,9]"},
+    {std_domain, "ConvTranspose", "img k", "", "float32[1,?,?,?]"},
+    {std_domain, "MaxPool", "img", "kernel_shape=[2,2]", "float32[1,3,7,8] int64[1,3,7,8]"},
+    {std_domain, "AveragePool", "img", "kernel_shape=[2,2] ceil_mode=1", "float32[1,3,?,?]"},
+    {std_domain, "LpPool", "img", "kernel_shape=[2,2] strides=[2,2]", "float32[1,3,4,4]"},
+    {std_domain, "GlobalAveragePool", "img", "", "float32[1,3,1,1]"},
+    {std_domain, "GlobalMaxPool", "img", "", "float32[1,3,1,1]"},
+    {std_domain, "GlobalLpPool", "img", "", "float32[1,3,1,1]"},
+    {std_domain, "ReduceSum", "x axes", "", "float32[2,1,4]"},
+    {std_domain, "ReduceSum", "x", "keepdims=0", "float32[]"},
+    {std_domain, "ReduceSum", "x n", "", "float32[?,?,?]"},
+    {std_domain, "ReduceSum", "x n", "keepdims=0", "-"},
+    {std_domain, "ReduceSum", "x none", "noop_with_empty_axes=1", "float32[2,3,4]"},
+    {std_domain, "ArgMax", "x", "axis=-1", "int64[2,3,1]"},
+    {std_domain, "ArgMin", "x", "keepdims=0", "int64[3,4]"},
+    {std_domain, "TopK", "x two", "axis=1", "float32[2,?,4] int64[2,?,4]"},
+    {std_domain, "OneHot", "i two y", "", "float32[?,?,?,?]"},
+    {std_domain, "NonZero", "x", "", "int64[3,?]"},
+    {std_domain, "LSTM", "x r r", "", "float32[2,?,3,?]"},
+    {std_domain, "LSTM", "x x rr", "", "float32[2,1,3,8] float32[1,3,8] float32[1,3,8]"},
+    {std_domain, "GRU", "x x rr", "", "float32[2,1,3,8] float32[1,3,8]"},
+    {std_domain, "RNN", "x x rr", "layout=1", "-"},
+    {std_domain, "QuantizeLinear", "x s", "", "uint8[2,3,4]"},
+    {std_domain, "QuantizeLinear", "x s", "output_dtype=3", "int8[2,3,4]"},
+    {std_domain, "QuantizeLinear", "x s n", "output_dtype=3", "int64[2,3,4]"},
+    {std_domain, "DequantizeLinear", "q s", "", "float32[2,3,4]"},
+    {std_domain, "DynamicQuantizeLinear", "x", "", "uint8[2,3,4] float32[] uint8[]"},
+    {std_domain, "Einsum", "x y", "equation='abc,c->ba'", "float32[3,2]"},
+    {std_domain, "GridSample", "img grid", "", "float32[1,3,5,6]"},
+    {std_domain, "NonMaxSuppression", "x x", "", "int64[?,3]"},
+    {std_domain, "Slice", "x axes two axes", "", "float32[2,1,4]"},
+    {std_domain, "Split", "x", "axis=2", "float32[2,3,2] float32[2,3,2]"},
+    {std_domain, "Constant", "", "value_ints=[1,2,3]", "int64[3]"},
+    {std_domain, "Constant", "", "value_int=1", "int64[]"},
+    {std_domain, "Shape", "x", "start=1", "int64[2]"},
+    {std_domain, "Size", "x", "", "int64[]"},
+    {std_domain, "ConstantOfShape", "shape", "", "float32[4,6]"},
+    {std_domain, "Expand", "y41 shape", "", "float32[4,6]"},
+    {std_domain, "Reshape", "x shape", "", "float32[4,6]"},
+    {std_domain, "Reshape", "x open", "", "float32[2,12]"},
+    {std_domain, "Flatten", "x", "", "float32[?,?]"},
+    {std_domain, "Range", "i i i", "", "int64[?]"},
+    {std_domain, "Tile", "x n", "", "float32[?,?,?]"},
+    {std_domain, "Pad", "x n", "", "float32[?,?,?]"},
+    {std_domain, "Resize", "x n", "", "float32[?,?,?]"},
+    {std_domain, "Upsample", "x n", "", "float32[?,?,?]"},
+    {std_domain, "DepthToSpace", "img", "blocksize=2", "float32[?,?,?,?]"},
+    {std_domain, "SpaceToDepth", "img", "blocksize=2", "float32[?,?,?,?]"},
+    {std_domain, "Unsqueeze", "x axes", "", "float32[2,1,3,4]"},
+    {std_domain, "Squeeze", "c axes", "", "bool[2,4]"},
+    {std_domain, "Squeeze", "c", "", "bool[2,4]"},
+    {std_domain, "Transpose", "x", "perm=[1,0,2]", "float32[3,2,4]"},
+    {std_domain, "Gather", "x n", "axis=1", "float32[2,2,4]"},
+    {std_domain, "GatherElements", "x i", "", "float32[2,3,4]"},
+    {std_domain, "GatherND", "x n", "", "float32[?]"},
+    {std_domain, "Concat", "x x", "axis=0", "float32[4,3,4]"},
+    {ms, "SkipLayerNormalization", "x x y", "", "float32[2,3,4] - - float32[2,3,4]"},
+    {ms, "SkipSimplifiedLayerNormalization", "x x y", "", "float32[2,3,4] - - float32[2,3,4]"},
+    {ms, "FusedConv", "img k", "", "float32[1,6,6,7]"},
+    {ms, "FusedGemm", "m w", "", "float32[6,5]"},
+    {ms, "FusedMatMul", "x w4", "", "float32[2,3,5]"},
+    {ms, "FusedMatMul", "x x", "transB=1", "float32[2,3,3]"},
+    {ms, "DynamicQuantizeMatMul", "x w4", "", "float32[2,3,5]"},
+    {ms, "MatMulIntegerToFloat", "q w4 s", "", "float32[2,3,5]"},
+    {ms, "MatMulNBits", "x q", "N=9", "float32[2,3,9]"},
+    {ms, "MatMulBnb4", "x q", "N=9", "float32[2,3,9]"},
+    {ms, "MatMulFpQ4", "x q", "", "float32[2,3,?]"},
+    {ms, "QLinearAdd", "q s s y", "", "uint8[2,3,4]"},
+    {ms, "QLinearMul", "q s s y", "", "uint8[2,3,4]"},
+    {ms, "Attention", "x w", "", "float32[2,3,?] float32[2,2,?,?,?]"},
+    {ms, "MultiHeadAttention", "x", "", "float32[2,3,?] float32[2,?,?,?] float32[2,?,?,?]"},
+    {ms, "GroupQueryAttention", "x", "", "float32[2,3,?] float32[2,?,?,?] float32[2,?,?,?]"},
+    {ms, "EmbedLayerNormalization", "ids ids words", "", "float32[2,5,6] int32[2] float32[2,5,6]"},
+    {blocks, "Conv", "img k", "", "float32[1,6,6,7]"},
+    {blocks, "MaxPool", "img", "kernel_shape=[2,2]", "float32[1,3,7,8]"},
+    {blocks, "AveragePool", "img", "kernel_shape=[2,2]", "float32[1,3,7,8]"},
+    {blocks, "GlobalMaxPool", "img", "", "float32[1,3,1,1]"},
+    {blocks, "GlobalAveragePool", "img", "", "float32[1,3,1,1]"},
+    {blocks, "ReorderInput", "img", "", "float32[1,?,8,9]"},
+    {blocks, "ReorderOutput", "img", "channels=5", "float32[1,5,8,9]"},
+    {blocks, "Upsample", "img", "scales=[1,1,2,2]", "float32[1,3,16,18]"},
+};
+
+inference_scene known_values() {
+    return inference_scene()
+        .input("x", {2, 3, 4})
+        .input("y", {4})
+        .input("y41", {4, 1})
+        .input("i", {2, 3, 4}, 7)
+        .input("c", {2, 1, 4}, 9)
+        .input("q", {2, 3, 4}, 2)
+        .input("s", {})
+        .input("m", {6, 7})
+        .input("w", {7, 5})
+        .input("w4", {4, 5})
+        .input("img", {1, 3, 8, 9})
+        .input("k", {6, 3, 3, 3})
+        .input("grid", {1, 5, 6, 2})
+        .input("n", {2}, 7)
+        .input("ids", {2, 5}, 6)
+        .input("words", {30, 6})
+        .input("r", {4})
+        .input("rr", {1, 32, 8})
+        .numbers("shape", {4, 6})
+        .numbers("open", {2, ~std::uint64_t{0}})
+        .numbers("two", {2})
+        .numbers("axes", {1})
+        .numbers("none", {});
+}
+
+std::vector<std::string> words(std::string_view text) {
+    std::istringstream all{std::string(text)};
+    std::vector<std::string> found;
+    for (std::string word; all >> word;) {
+        found.push_back(word);
+    }
+    return found;
+}
+
+message attribute(const std::string& text) {
+    const auto name = text.substr(0, text.find('='));
+    const auto value = text.substr(name.size() + 1);
+    if (value.front() == '\'') {
+        return text_attribute(name, value.substr(1, value.size() - 2));
+    }
+    std::istringstream numbers(value.substr(value.front() == '[' ? 1 : 0));
+    dims read;
+    for (std::int64_t number = 0; numbers >> number; numbers.ignore()) {
+        read.push_back(static_cast<std::uint64_t>(number));
+    }
+    return value.front() == '[' ? ints_attribute(name, read) : int_attribute(name, read.front());
+}
+
+/// Returns: the types of the outputs, `-` for one that is not known.
+std::string made_by(const example& tried) {
+    std::vector<message> attributes;
+    for (const auto& text : words(tried.attributes)) {
+        attributes.push_back(attribute(text));
+    }
+    names outputs;
+    for (std::size_t i = 0; i < words(tried.outputs).size(); ++i) {
+        outputs.push_back("out" + std::to_string(i));
+    }
+    auto node = owner_node(tried.op_type, words(tried.inputs), outputs, attributes);
+    auto scene = known_values();
+    scene.node(tried.domain.empty() ? node : node.text(7, tried.domain));
+    std::string types;
+    for (const auto& output : outputs) {
+        const auto type = scene.type_of(output);
+        types.append(types.empty() ? "" : " ").append(type.empty() ? "-" : type);
+    }
+    return types;
+}
+
+} // namespace
+
+TEST_CASE("type_rules: each rule makes what its operator does") {
+    for (const auto& tried : examples) {
+        INFO(tried.domain << "::" << tried.op_type << " of " << tried.inputs << " with '"
+                          << tried.attributes << "'");
+        CHECK(made_by(tried) == tried.outputs);
+    }
+}
+
+TEST_CASE("type_rules: operators that share a rule make the same") {
+    for (const auto& known : stemma::detail::type_rules) {
+        for (const auto& rule : known.rules) {
+            INFO(known.domain << "::" << rule.op_type);
+            if (rule.infer == stemma::detail::rules::like_first) {
+                CHECK(made_by({known.domain, rule.op_type, "x y q", "", "type"}) ==
+                      "float32[2,3,4]");
+            } else if (rule.infer == stemma::detail::rules::arithmetic<>) {
+                CHECK(made_by({known.domain, rule.op_type, "y x", "", "type"}) == "float32[2,3,4]");
+            } else if (rule.infer == stemma::detail::rules::reduction) {
+                CHECK(made_by({known.domain, rule.op_type, "x", "axes=[0]", "type"}) ==
+                      made_by({known.domain, "ReduceSum", "x", "axes=[0]", "type"}));
+            }
+        }
+    }
+}
+
+TEST_CASE("type_rules: there is an example for each rule, and a rule for each example") {
+    std::set<std::pair<std::string_view, std::string_view>> tried;
+    for (const auto& one : examples) {
+        CHECK(stemma::detail::find_rule(one.domain, one.op_type) != nullptr);
+        tried.emplace(one.domain, one.op_type);
+    }
+    for (const auto& known : stemma::detail::type_rules) {
+        for (const auto& rule : known.rules) {
+            const bool shared = rule.infer == stemma::detail::rules::like_first ||
+                                rule.infer == stemma::detail::rules::arithmetic<> ||
+                                rule.infer == stemma::detail::rules::reduction;
+            INFO(known.domain << "::" << rule.op_type);
+            CHECK((shared || tried.count({known.domain, rule.op_type}) == 1));
+        }
+    }
+}
+
+TEST_CASE("find_rule: by domain and operator") {
+    CHECK(stemma::detail::find_rule("", "Conv")->op_type == "Conv");
+    CHECK(stemma::detail::find_rule("", "Conv")->keeps_rank);
+    CHECK_FALSE(stemma::detail::find_rule("", "Reshape")->keeps_rank);
+    CHECK(stemma::detail::find_rule("com.microsoft", "Conv") == nullptr);
+    CHECK(stemma::detail::find_rule("own", "Conv") == nullptr);
+    CHECK(stemma::detail::find_rule("", "") == nullptr);
+    CHECK(stemma::detail::find_rule("", "Zzz") == nullptr);
+    CHECK(stemma::detail::find_rule("", "If") == nullptr);
+}
+
+} // namespace test::types_detail_type_rules
