@@ -16,8 +16,8 @@
 namespace {
 
 std::uint64_t elements_in(stemma::module_ref module) {
-    return ranges::accumulate(module.parameters(), std::uint64_t{0}, {},
-                              &stemma::parameter_ref::elements);
+    const auto elements = [](const stemma::parameter_ref& one) { return one.elements(); };
+    return ranges::accumulate(module.parameters(), std::uint64_t{0}, {}, elements);
 }
 
 void ask(const stemma::model& model, std::string_view path) {

@@ -441,7 +441,7 @@ TEST_CASE("archetypes: views of a graph say the same", "[archetypes]") {
         stemma::write_module_dags(texts[1], scene.ops, scene.tree.index(), found, name_of);
         stemma::write_graphml(texts[2], ops, modules, found);
         stemma::write_graphml(texts[3], scene.ops, scene.tree, found);
-        const stemma::fold_options fold{0, static_cast<id>(random(3)), 2 + random(20)};
+        const stemma::collapse_options fold{0, static_cast<id>(random(3)), 2 + random(20)};
         stemma::write_dot(texts[4], ops, modules, found, fold);
         stemma::write_dot(texts[5], scene.ops, scene.tree, found, fold);
         REQUIRE(texts[0].text == texts[1].text);

@@ -6,6 +6,7 @@
 
 #include <stemma/core.hpp>
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,49 @@ TEST_CASE("documents: what docs/policies.md shows does what it says") {
 
     const std::vector<stemma::id> evidence{stemma::no_id, 2};
     CHECK(stemma::broken_propagation_laws(mine{}, ops, modules.index(), evidence).empty());
+}
+
+TEST_CASE("documents: what docs/algorithms.md shows does what it says") {
+    test::operator_scene ops;
+    using graph_type = test::operator_scene::graph_type;
+    const auto open = ops.add({}, "open", "Relu");
+    const auto first = ops.add({open}, "/layers.0/MatMul", "MatMul");
+    const auto second = ops.add({first}, "/layers.1/MatMul", "MatMul");
+    const auto tree = test::tree_of({":zoo.Net", "layers.0:zoo.Layer", "layers.1:zoo.Layer"});
+    const auto& graph = ops.graph();
+
+    const auto rebuilt = stemma::rebuild_tree(ops);
+    const auto told = stemma::tag_operators(ops, rebuilt.modules);
+    CHECK(rebuilt.modules.path(told.attributions[second].module) == "layers.1");
+
+    const auto tags = stemma::name_modules(
+        tree, [](auto&& modules, stemma::id m) { return modules.class_name(m) != "Linear"; });
+    CHECK(tags.is_selected(test::module_at(tree, "layers.1")));
+
+    std::vector<stemma::attribution> known(num_vertices(graph));
+    known[second] = {.module = 2, .confidence = 1, .source = stemma::provenance::scope};
+    stemma::propagate(ops, tree.index(), known);
+    const auto changed = stemma::repropagate(ops, tree.index(), known);
+    CHECK(known[first].module == 2);
+    CHECK(changed.empty());
+
+    const auto parts = stemma::plan_cuts(graph, {first, second});
+    REQUIRE(parts.size() == 1);
+    CHECK(parts[0].inputs.size() == 1);
+    CHECK(parts[0].way_back.empty());
+
+    const auto order = stemma::topological_order(graph);
+    const std::vector<std::uint64_t> costs(order.size(), 1);
+    const stemma::partition_problem<graph_type> problem{graph, order, costs};
+    const auto halves = stemma::partition_graph(problem, stemma::balanced_parts{2});
+    CHECK(halves.piece_of.size() == order.size());
+
+    const std::vector<bool> none_apart(num_vertices(graph), false);
+    const auto torn = stemma::find_non_convex_modules(graph, tree.index(), known, none_apart);
+    CHECK(torn.empty());
+
+    const auto layers = stemma::find_matching_modules(stemma::parse_query("*.1"), tree, tags);
+    CHECK(layers.size() == 1);
 }
 
 } // namespace test::documents

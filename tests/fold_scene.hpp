@@ -28,14 +28,14 @@ struct fold_scene {
     std::string bytes;
     stemma::module_tree modules;
     std::vector<stemma::attribution> attributions;
-    stemma::fold_selected<stemma::of_classes> policy{{{"Layer", "Linear"}}};
+    stemma::fold_options<> options{.selection = stemma::of_classes{{"Layer", "Linear"}}};
 
     stemma::wire_model model{bytes};
     stemma::graph_contents contents{model};
     stemma::node_shapes shapes{model, contents};
 
     [[nodiscard]] stemma::fold_plan plan() {
-        return stemma::plan_fold(model, contents, modules, attributions, shapes, policy);
+        return stemma::plan_fold(model, contents, modules, attributions, shapes, options);
     }
 
     /// Returns: the folded file.

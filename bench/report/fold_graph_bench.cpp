@@ -62,7 +62,7 @@ struct shown_scene {
     stemma_bench::scene base;
     bare_graph bare;
     std::vector<bool> shown; ///< by operator
-    stemma::fold_options options;
+    stemma::collapse_options options;
 };
 
 /// Operators by module, and how many children hold some.

@@ -42,7 +42,7 @@ std::string draw_svg(std::string_view dot) {
 }
 
 void write_picture(const export_options& options, const stemma::attributed_model& opened) {
-    stemma::fold_options fold;
+    stemma::collapse_options fold;
     fold.depth = options.depth;
     fold.max_boxes = options.max_boxes;
     if (!options.module.empty()) {

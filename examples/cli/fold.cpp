@@ -54,13 +54,35 @@ void say_what_is_left(const fold_options& options, const stemma::nodes_left& lef
         "they stand in functions, or in bodies that operators of other modules hold");
 }
 
+/// Plans the fold; where nothing folds, says with which options something would.
+stemma::model_fold plan(const stemma::attributed_model& opened,
+                        const stemma::module_folding& folding, const std::string& output) {
+    try {
+        return {opened, folding, output};
+    } catch (const stemma::error& problem) {
+        if (problem.code() != stemma::error_code::not_found) {
+            throw;
+        }
+        const auto other = stemma::find_foldable(opened, folding);
+        if (!other) {
+            throw;
+        }
+        throw stemma::error(problem.code(), "", "",
+                            fmt::format("{}; --select all{} would make {}", problem.what(),
+                                        other->least == folding.least
+                                            ? ""
+                                            : fmt::format(" --least {}", other->least),
+                                        counted(other->functions, "function")));
+    }
+}
+
 int fold(const fold_options& options) {
     const auto opened = open_model(options.common);
     const auto& [model, output] = std::tie(options.common.model, options.output.path);
     auto folding = options.folding;
     folding.lift = options.old_versions == "lift";
     folding.vary_constants = options.constants == "attributes";
-    const stemma::model_fold folded(*opened, folding, output);
+    const auto folded = plan(*opened, folding, output);
     if (folded.lifts()) {
         note(options.common,
              fmt::format("{}: IR version {} is lifted to {}, which functions need", model,

@@ -8,40 +8,24 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/open/attributed_model.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <iostream>
 #include <string>
-
-struct layers_only {
-    using policy_category = stemma::fold_category;
-
-    template <stemma::module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, stemma::id m) const {
-        return modules.class_name(m) == "BertLayer";
-    }
-    [[nodiscard]] std::size_t least_nodes() const { return 1; }
-    template <stemma::module_view Modules>
-    [[nodiscard]] bool shares(const Modules& modules, stemma::id a, stemma::id b) const {
-        return modules.class_name(a) == modules.class_name(b);
-    }
-    template <stemma::module_view Modules>
-    [[nodiscard]] stemma::function_name name_of(const Modules& modules, stemma::id m) const {
-        return {"zoo", std::string(modules.class_name(m))};
-    }
-    [[nodiscard]] bool varies_constants() const { return false; }
-    [[nodiscard]] bool lifts(std::int64_t) const { return true; }
-};
-
-static_assert(stemma::explain_fold_policy<layers_only, stemma::module_tree>());
 
 int main(int, char** arguments) {
     const stemma::attributed_model opened(arguments[1],
                                           {.captures = stemma::captures({arguments[2]})});
     const stemma::graph_contents contents(opened.model());
     stemma::node_shapes shapes(opened.model(), contents);
+    const stemma::fold_options<> layers_only{
+        .selection = [](auto&& modules,
+                        stemma::id m) { return modules.class_name(m) == "BertLayer"; },
+        .least = 1,
+        .name_of =
+            [](auto&& modules, stemma::id m) {
+                return stemma::function_name{"zoo", std::string(modules.class_name(m))};
+            }};
     const auto plan = stemma::plan_fold(opened.model(), contents, opened.modules(),
-                                        opened.tags().attributions, shapes, layers_only{});
+                                        opened.tags().attributions, shapes, layers_only);
     for (const auto& function : plan.functions) {
         const auto& body = plan.regions[function.region];
         std::cout << function.domain << "::" << function.numbered() << ": " << body.operators

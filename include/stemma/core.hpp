@@ -3,10 +3,14 @@
 #define STEMMA_CORE_HPP
 
 #include <stemma/align/align.hpp>
+#include <stemma/align/align_graphs.hpp>
 #include <stemma/align/alignment.hpp>
 #include <stemma/align/captured_operations.hpp>
+#include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/fused_operators.hpp>
+#include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/align/rewritten_operators.hpp>
 #include <stemma/capture/captured_export.hpp>
 #include <stemma/capture/captured_fx.hpp>
 #include <stemma/capture/captured_trace.hpp>
@@ -64,6 +68,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/model/finding.hpp>
@@ -74,6 +79,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>

@@ -53,6 +53,8 @@
 #include <stemma/numerics/probe_model.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/external_data.hpp>
@@ -75,6 +77,7 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/open/model_notes.hpp>
+#include <stemma/open/original_model.hpp>
 #include <stemma/open/policy_names.hpp>
 #include <stemma/open/strip_model.hpp>
 #include <stemma/open/untagged_model.hpp>

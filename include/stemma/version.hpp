@@ -5,7 +5,7 @@
 /// Raised by what breaks callers, from 1.0 on.
 #define STEMMA_VERSION_MAJOR 0
 /// Raised by what is new; before 1.0 also by what breaks callers.
-#define STEMMA_VERSION_MINOR 1
+#define STEMMA_VERSION_MINOR 2
 /// Raised by what is corrected.
 #define STEMMA_VERSION_PATCH 0
 

@@ -68,7 +68,7 @@ def find_package(folder, component):
 
 def pkg_config(folder, component):
     """With -I, not -isystem, so that warnings in headers are the consumer's."""
-    name = "stemma" if component == "core" else f"stemma-{component}"
+    name = "stemma" if component == "stemma" else f"stemma-{component}"
     environment = {**os.environ, "PKG_CONFIG_PATH": str(folder.parent / "installed/share/pkgconfig")}
     flags = run("pkg-config", "--cflags", name, env=environment).split()
     libraries = run("pkg-config", "--libs", name, env=environment).split()
@@ -162,7 +162,7 @@ def conan(folder):
     for step in ("export_sources", "requirements", "layout", "build", "package", "package_id", "package_info"):
         getattr(recipe, step)()
     places = ";".join(str(folder / "package" / place) for place in recipe.cpp_info.builddirs)
-    cmake("find_package", folder / "user", "wire", "-DCOMPONENT=wire", f"-Dstemma_DIR={places}")
+    cmake("find_package", folder / "user", "stemma", "-DCOMPONENT=stemma", f"-Dstemma_DIR={places}")
 
 
 def vcpkg(folder):
@@ -177,7 +177,7 @@ def vcpkg(folder):
     for name in ("debug", "share/cmake"):
         if (package / name).exists():
             sys.exit(f"{name} is installed")
-    cmake("find_package", folder / "user", "wire", "-DCOMPONENT=wire", f"-Dstemma_DIR={package / 'share/stemma'}")
+    cmake("find_package", folder / "user", "stemma", "-DCOMPONENT=stemma", f"-Dstemma_DIR={package / 'share/stemma'}")
 
 
 def benchmark(folder):
@@ -233,7 +233,7 @@ def debian(build, folder):
     checked = run(stemma, "validate", ROOT / "examples/data/bert_micro.onnx")
     if "onnx.cannot_judge" in checked:
         sys.exit(checked)
-    run("c++", "-std=c++20", "-fsyntax-only", "-I", root / "usr/include", HERE / "wire.cpp")
+    run("c++", "-std=c++20", "-fsyntax-only", "-I", root / "usr/include", HERE / "stemma.cpp")
     for name in ["share/man/man1/stemma.1", "share/bash-completion/completions/stemma",
                  "share/fish/vendor_completions.d/stemma.fish"]:
         if not (root / "usr" / name).exists():
@@ -263,7 +263,7 @@ def main():
     elif way == "subdirectory":
         cmake("subdirectory", folder, "core", f"-DSTEMMA={ROOT}")
     elif way == "fetch_content":
-        cmake("fetch_content", folder, "wire", f"-DSTEMMA={ROOT}")
+        cmake("fetch_content", folder, "stemma", f"-DSTEMMA={ROOT}")
     else:
         debian(build, folder)
 

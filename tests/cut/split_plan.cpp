@@ -120,6 +120,14 @@ TEST_CASE("split_planner: a cost of one's own decides", "[onnx][split_plan]") {
         most = std::max(most, part.cost);
     }
     CHECK(most <= least + least / 2);
+    stemma::split_planner counting(scene.model(), scene.cuts, scene.opened.modules().index(),
+                                   scene.opened.tags().attributions, scene.loads,
+                                   [](auto&& load) { return load.operators; });
+    const auto same = counting.divide(stemma::balanced_parts{4});
+    REQUIRE(same.size() == parts.size());
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        CHECK(same[p].nodes == parts[p].nodes);
+    }
 }
 
 } // namespace test::cut_split_plan

@@ -19,6 +19,11 @@ EXPECTED = {
     "none": "none",
     "tree": "tree of 3 modules = {[0] = the root, [1] = engine: Engine, [2] = engine.pump}",
     "graph": "graph of 3 operators and 3 edges = {[0] = reads nothing, [1] = reads 0, [2] = reads 0, 1}",
+    "node": "node 64 of encoder.layer.0.attention.self",
+    "module": "module 1: embeddings",
+    "value": "value 3",
+    "parameter": "parameter 2",
+    "nothing": "no node",
     "found": r"tags of 3 operators = {\[0\] = module 2 \(\w+, 0\.\d\d\), \[1\] = module 2 \(producer, 0\.\d\d\), .*}",
 }
 
@@ -56,7 +61,7 @@ def main():
              "-ex", "set startup-with-shell off", "-ex", "break stop_here", "-ex", "run"]
     for name in EXPECTED:
         words += ["-ex", f"output {name}", "-ex", r"echo \n"]
-    done = subprocess.run([*words, program], capture_output=True, text=True)
+    done = subprocess.run([*words, "--args", program, ROOT / "examples/data/bert_micro.onnx"], capture_output=True, text=True)
     lines = done.stdout.splitlines()
     if re.search(r"ptrace|not permitted", done.stdout + done.stderr) and "Breakpoint 1, " not in done.stdout:
         print("skipped: gdb may not run a program here")

@@ -4,6 +4,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/stemma.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>
@@ -31,14 +32,18 @@ struct operators {
 
 /// Returns: something of each, so that all are still there.
 std::size_t stop_here(const stemma::module_tree& tree, const stemma::operator_graph& graph,
-                      const stemma::tagging& found, const stemma::id& some,
-                      const stemma::id& none) {
-    return tree.size() + num_vertices(graph) + found.dropped + (some < none ? 1 : 0);
+                      const stemma::tagging& found, const stemma::id& some, const stemma::id& none,
+                      stemma::node_ref node, stemma::module_ref module, stemma::value_ref value,
+                      stemma::parameter_ref parameter, stemma::node_ref nothing) {
+    const bool met = node == nothing ||
+                     to_index(module.id()) + to_index(value.id()) + to_index(parameter.id()) == 0;
+    return (met ? 0U : 1U) + tree.size() + num_vertices(graph) + found.dropped +
+           (some < none ? 1 : 0);
 }
 
 } // namespace
 
-int main() {
+int main(int, char** argv) {
     stemma::module_tree_builder builder;
     builder.set_class(builder.at_path("engine"), "Engine", "works.Engine");
     builder.at_path("engine.pump");
@@ -49,5 +54,10 @@ int main() {
     const auto found = stemma::tag_operators(ops, tree);
     const stemma::id some = 7;
     const stemma::id none = stemma::no_id;
-    return stop_here(tree, ops.edges, found, some, none) > 0 ? 0 : 1;
+    const auto model = stemma::open(argv[1]);
+    return stop_here(tree, ops.edges, found, some, none, model.node(stemma::node_id{64}),
+                     model.module(stemma::module_id{1}), model.value(stemma::value_id{3}),
+                     model.parameter(stemma::parameter_id{2}), {}) > 0
+               ? 0
+               : 1;
 }

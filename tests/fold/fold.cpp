@@ -12,34 +12,7 @@
 
 namespace test::fold_fold {
 
-namespace {
-
-using stemma::module_tree;
-
-struct without_category : stemma::fold_selected<> {
-    using policy_category = stemma::cut_category;
-};
-
-struct without_lifts {
-    using policy_category = stemma::fold_category;
-    bool folds(const module_tree&, stemma::id) const { return true; }
-    std::size_t least_nodes() const { return 1; }
-    bool shares(const module_tree&, stemma::id, stemma::id) const { return true; }
-    stemma::function_name name_of(const module_tree&, stemma::id) const { return {}; }
-    bool varies_constants() const { return false; }
-};
-
-} // namespace
-
-TEST_CASE("fold_policy: the one in the box is one, near misses are not") {
-    STATIC_REQUIRE(stemma::explain_fold_policy<stemma::fold_selected<>, module_tree>());
-    STATIC_REQUIRE(stemma::fold_policy<stemma::fold_selected<stemma::all_modules>, module_tree>);
-    STATIC_REQUIRE_FALSE(stemma::fold_policy<without_category, module_tree>);
-    STATIC_REQUIRE_FALSE(stemma::fold_policy<without_lifts, module_tree>);
-    STATIC_REQUIRE_FALSE(stemma::fold_policy<stemma::fold_selected<>, int>);
-}
-
-TEST_CASE("fold_selected: a function is called as the class, in the package's domain") {
+TEST_CASE("named_by_class: a function is called as the class, in the package's domain") {
     stemma::module_tree_builder builder;
     builder.set_class(builder.child(0, "bert"), "BertModel", "transformers.bert.BertModel");
     builder.set_class(builder.child(0, "odd"), "Odd", "ai.onnx.ml.Odd");
@@ -48,52 +21,61 @@ TEST_CASE("fold_selected: a function is called as the class, in the package's do
     builder.child(layers, "0");
     builder.child(layers, "1");
     const auto modules = builder.build();
-    const stemma::fold_selected<stemma::all_modules> policy;
+    const stemma::fold_options<> options{.selection = stemma::all_modules{}};
     const auto name_of = [&](const char* path) {
         stemma::id m = 0;
         for (stemma::id i = 1; i < modules.size(); ++i) {
             m = modules.path(i) == path ? i : m;
         }
-        return policy.name_of(modules, m);
+        return options.name_of(modules, m);
     };
     using stemma::function_name;
     CHECK(name_of("bert") == function_name{"transformers.bert", "BertModel"});
     CHECK(name_of("odd") == function_name{"module.ai.onnx.ml", "Odd"});
     CHECK(name_of("local") == function_name{"module", "Net"});
     CHECK(name_of("layers.1") == function_name{"module", "layers"});
-    CHECK_FALSE(policy.folds(modules, 0));
-    CHECK(policy.folds(modules, 1));
+    CHECK_FALSE(options.folds(modules, 0));
+    CHECK(options.folds(modules, 1));
 }
 
-TEST_CASE("fold_apart: modules of one class have functions of their own, with names of their own") {
+TEST_CASE(
+    "named_by_path: modules of one class have functions of their own, with names of their own") {
     const auto modules = test::tree_of({":zoo.Net", "a:zoo.Layer", "b:zoo.Layer"});
-    const stemma::fold_apart<> policy;
-    STATIC_REQUIRE(stemma::explain_fold_policy<stemma::fold_apart<>, module_tree>());
-    CHECK(policy.name_of(modules, 1) == stemma::function_name{"zoo", "a:Layer"});
-    CHECK(policy.name_of(modules, 2) == stemma::function_name{"zoo", "b:Layer"});
-    CHECK(policy.shares(modules, 1, 1));
-    CHECK_FALSE(policy.shares(modules, 1, 2));
-    CHECK(stemma::fold_selected<>{}.shares(modules, 1, 2));
+    const stemma::named_by_path name_of;
+    CHECK(name_of(modules, 1) == stemma::function_name{"zoo", "a:Layer"});
+    CHECK(name_of(modules, 2) == stemma::function_name{"zoo", "b:Layer"});
 }
 
-TEST_CASE("fold_innermost: a module folds where the selection takes it and nothing below it") {
+TEST_CASE("innermost: a module folds where the selection takes it and nothing below it") {
     const auto modules =
         test::tree_of({":zoo.Net", "a:zoo.Layer", "a.fc:torch.nn.Linear", "a.norm:zoo.Norm",
                        "b:zoo.Layer", "b.fc:torch.nn.Linear", "c:torch.nn.Linear"});
-    STATIC_REQUIRE(stemma::explain_fold_policy<stemma::fold_innermost<>, module_tree>());
-    const auto folded = [&](const auto& policy) {
+    const auto folded = [&](const stemma::fold_options<>& options) {
         std::vector<std::string> paths;
         for (stemma::id m = 0; m < modules.size(); ++m) {
-            if (policy.folds(modules, m)) {
+            if (options.folds(modules, m)) {
                 paths.push_back(modules.path(m));
             }
         }
         return paths;
     };
-    CHECK(folded(stemma::fold_innermost<>{}) == std::vector<std::string>{"a.norm", "b"});
-    CHECK(folded(stemma::fold_innermost<stemma::all_modules>{}) ==
+    CHECK(folded({.selection = stemma::innermost<>{}}) == std::vector<std::string>{"a.norm", "b"});
+    CHECK(folded({.selection = stemma::innermost<stemma::all_modules>{}}) ==
           std::vector<std::string>{"a.fc", "a.norm", "b.fc", "c"});
-    CHECK(folded(stemma::fold_selected<>{}) == std::vector<std::string>{"a", "a.norm", "b"});
+    CHECK(folded({}) == std::vector<std::string>{"a", "a.norm", "b"});
+}
+
+TEST_CASE("fold_options: a function may say which modules fold, and how they are called") {
+    const auto modules = test::tree_of({":zoo.Net", "a:zoo.Layer", "b:zoo.Norm"});
+    const stemma::fold_options<> options{
+        .selection = [](auto&& tree, stemma::id m) { return tree.class_name(m) == "Norm"; },
+        .name_of =
+            [](auto&& tree, stemma::id m) {
+                return stemma::function_name{"mine", std::string(tree.class_name(m))};
+            }};
+    CHECK_FALSE(options.folds(modules, 1));
+    CHECK(options.folds(modules, 2));
+    CHECK(options.name_of(modules, 2) == stemma::function_name{"mine", "Norm"});
 }
 
 } // namespace test::fold_fold

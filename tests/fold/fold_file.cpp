@@ -84,7 +84,7 @@ TEST_CASE("model_fold: the outline counts all nodes and calls") {
     CHECK(left.too_few + left.between + left.in_bodies == nodes);
 }
 
-TEST_CASE("model_fold: takes a query, and a policy of one's own") {
+TEST_CASE("model_fold: takes a query, and options of one's own") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
                                           captured("bert_micro"));
     const stemma::model_fold asked(opened, {.modules = "encoder.layer.*", .depth = 3});
@@ -95,9 +95,15 @@ TEST_CASE("model_fold: takes a query, and a policy of one's own") {
             CHECK(opened.modules().index().depth(m) == 3);
         }
     }
-    const stemma::model_fold apart(opened, stemma::fold_apart<>{});
-    const stemma::model_fold shared(opened, stemma::fold_selected<>{});
+    const stemma::model_fold apart(opened,
+                                   stemma::fold_options<>{.name_of = stemma::named_by_path{}});
+    const stemma::model_fold shared(opened, stemma::fold_options<>{});
     CHECK(apart.plan().functions.size() > shared.plan().functions.size());
+    const stemma::model_fold layers(
+        opened, stemma::fold_options<>{.selection = [](const auto& modules, stemma::id m) {
+            return modules.class_name(m) == "BertLayer";
+        }});
+    CHECK(layers.plan().functions.size() == 1);
 }
 
 TEST_CASE("model_fold: says what it refuses") {
@@ -112,6 +118,18 @@ TEST_CASE("model_fold: says what it refuses") {
     CHECK(fold(again, {}) == stemma::error_code::refused);
     CHECK(fold(opened, {.least = 100000}) == stemma::error_code::not_found);
     CHECK(fold(opened, {.modules = "nowhere"}) == stemma::error_code::not_found);
+    CHECK_THROWS_WITH(stemma::model_fold(opened, stemma::module_folding{.least = 100000}),
+                      !Catch::Matchers::Contains("--"));
+}
+
+TEST_CASE("find_foldable: says what would fold where nothing does") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), captured("mlp"));
+    CHECK_THROWS_AS(stemma::model_fold(opened, stemma::module_folding{}), stemma::error);
+    const auto other = stemma::find_foldable(opened, {});
+    REQUIRE(other.has_value());
+    CHECK(other->functions > 0);
+    CHECK(other->least <= 2);
+    CHECK_FALSE(stemma::find_foldable(opened, {.depth = 0}).has_value());
 }
 
 TEST_CASE("write_folds: lists functions and calls of the plan") {

@@ -44,7 +44,7 @@ TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, 
         stemma::node_shapes shapes(model, contents);
         const auto plan =
             stemma::plan_fold(model, contents, opened.modules(), opened.tags().attributions, shapes,
-                              stemma::fold_selected<stemma::all_modules>{});
+                              stemma::fold_options<>{.selection = stemma::all_modules{}});
         std::set<stemma::id> met;
         for (const auto& region : plan.regions) {
             for (const auto& item : region.items) {

@@ -54,7 +54,7 @@ TEST_CASE("write_graphml: has all nodes, and modules only where graphs nest") {
 
 TEST_CASE("write_dot: draws one module, with what it reads") {
     const auto opened = open_bert();
-    stemma::fold_options fold;
+    stemma::collapse_options fold;
     fold.root = stemma::find_modules(opened, "encoder.layer.0.attention").front();
     const auto dot = text_of([&](auto& sink) { stemma::write_dot(sink, opened, fold); });
     CHECK(dot.starts_with("digraph"));

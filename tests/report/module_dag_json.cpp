@@ -107,4 +107,22 @@ TEST_CASE("write_module_dags: a policy says what is shown", "[module_dag]") {
           tagged.model.node_count());
 }
 
+TEST_CASE("write_module_dags: a function may say what is shown", "[module_dag]") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const test::tagged_model tagged(bytes);
+    const auto nodes_shown = [&](const auto& shows) {
+        stemma::string_sink sink;
+        stemma::write_module_dags(
+            sink, tagged.ops, tagged.modules.index(), tagged.found,
+            [](id v) { return std::to_string(v); }, {}, shows);
+        std::size_t nodes = 0;
+        for (const auto& dag : json::parse(sink.text)) {
+            nodes += dag["nodes"].size();
+        }
+        return nodes;
+    };
+    CHECK(nodes_shown([](auto&&...) { return false; }) == 0);
+    CHECK(nodes_shown([](auto&&...) { return true; }) == nodes_shown(stemma::show_all{}));
+}
+
 } // namespace test::report_module_dag_json

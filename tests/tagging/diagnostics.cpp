@@ -102,4 +102,19 @@ TEST_CASE("judged: passes on what was found, but for the level", "[diagnostics]"
     CHECK(told[0].level == severity::error);
 }
 
+TEST_CASE("judged: a function will do in place of a policy", "[diagnostics]") {
+    std::size_t told = 0;
+    auto report = stemma::judged(
+        [](auto&& one) {
+            return one.level == severity::error ? std::optional(one.level) : std::nullopt;
+        },
+        [&](const finding&) { ++told; });
+    for (auto level : {severity::error, severity::information}) {
+        finding one;
+        one.level = level;
+        report(one);
+    }
+    CHECK(told == 1);
+}
+
 } // namespace test::tagging_diagnostics

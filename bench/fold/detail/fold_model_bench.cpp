@@ -31,8 +31,9 @@ struct scene : stemma_bench::attributed_scene {
     [[nodiscard]] std::string fold() const {
         const stemma::graph_contents contents(*model);
         stemma::node_shapes shapes(*model, contents);
-        const auto plan = stemma::plan_fold(*model, contents, modules, found.attributions, shapes,
-                                            stemma::fold_selected<stemma::all_modules>{});
+        const auto plan =
+            stemma::plan_fold(*model, contents, modules, found.attributions, shapes,
+                              stemma::fold_options<>{.selection = stemma::all_modules{}});
         stemma::fold_writer writer(*model, contents, modules, found.tags, found.attributions, plan);
         stemma::string_splice splice(bytes);
         writer.build().write(splice);

@@ -2,7 +2,7 @@
 """Shows gdb what objects of stemma hold: `source stemma_gdb.py`, or a line in ~/.gdbinit.
 
 Ids print as numbers or `none`, a module tree as its paths and classes, an operator graph as what each operator reads,
-an attribution as one line, a tagging as the attributions of its operators.
+an attribution as one line, a tagging as the attributions of its operators, a handle as its index and module.
 """
 import re
 
@@ -89,6 +89,14 @@ class module_tree_printer:
     def to_string(self):
         return f"tree of {length(self.parents)} modules"
 
+    def path(self, m):
+        names, parts = pool(self.value["names_"]), []
+        while m:
+            attribute = at(self.value["attribute_"], m)
+            parts.append(names[attribute] if attribute != NONE else "")
+            m = at(self.parents, m)
+        return ".".join(part for part in reversed(parts) if part) or "the root"
+
     def children(self):
         names, paths = pool(self.value["names_"]), {}
         for m in range(length(self.parents)):
@@ -131,8 +139,31 @@ class tagging_printer:
             yield f"[{v}]", (first_of(self.attributions) + v).dereference()
 
 
+class handle_printer:
+    def __init__(self, value):
+        self.value = value
+        self.kind = re.sub(OWN, "", value.type.unqualified().strip_typedefs().name).removesuffix("_ref")
+
+    def to_string(self):
+        index, state = number(self.value["index_"]), self.value["state_"]
+        if not int(state) or index == NONE:
+            return f"no {self.kind}"
+        text = f"{self.kind} {index}"
+        if self.kind not in ("module", "node"):
+            return text
+        try:
+            opened = state.dereference()["opened"]
+            tree = module_tree_printer(opened["modules_"])
+            if self.kind == "module":
+                return f"{text}: {tree.path(index)}"
+            made = (first_of(opened["found_"]["attributions"]) + index).dereference()
+            return f"{text} of {tree.path(number(made['module']))}"
+        except gdb.error:  # the program knows no more of a model than its name
+            return text
+
+
 PRINTERS = [(re.compile(OWN + name + "$"), printer) for name, printer in [
-    (r"(?:\w+_)?id", id_printer), ("attribution", attribution_printer), ("module_tree", module_tree_printer),
+    (r"(?:\w+_)?id", id_printer), (r"(?:module|node|value|parameter)_ref", handle_printer), ("attribution", attribution_printer), ("module_tree", module_tree_printer),
     ("operator_graph", operator_graph_printer), ("tagging", tagging_printer)]]
 
 

@@ -3,6 +3,7 @@
 #define STEMMA_ALIGN_ALIGNMENT_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/confidence.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -60,21 +61,22 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
         result.doubts.push_back(
             result.partial ? "it is looked for outside of functions, where most of it is not"
                            : "it looks like one of another model");
-        limit = 0.3F;
+        limit = confidence::capture_of_other;
     } else if (result.quality() < 0.85) {
         result.doubts.push_back(
             result.partial ? "it is looked for outside of functions, where a good part of it is not"
                            : "a good part of it does not fit the model");
-        limit = 0.6F;
+        limit = confidence::capture_doubt;
     }
     if (result.contradicted > 0) {
         result.doubts.push_back(std::to_string(result.contradicted) +
                                 " parameters are read by other operations than it says");
-        limit = std::min(limit, result.contradicted * 20 > result.reads ? 0.6F : 0.85F);
+        limit = std::min(limit, result.contradicted * 20 > result.reads ? confidence::capture_doubt
+                                                                        : confidence::capture_flaw);
     }
     for (const auto& fault : faults) {
         result.doubts.push_back(fault);
-        limit = std::min(limit, 0.6F);
+        limit = std::min(limit, confidence::capture_doubt);
     }
     for (auto& made : result.of) {
         made.confidence = std::round(std::min(made.confidence, limit) * 100) / 100;

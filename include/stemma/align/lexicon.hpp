@@ -332,7 +332,7 @@ struct equal_names {
 template <class P>
 consteval bool explain_lexicon_policy() {
     static_assert(std::copy_constructible<P>, "lexicon policy: make the class copyable");
-    static_assert(policy_for<P, lexicon_category>,
+    static_assert(detail::declares<P, lexicon_category>,
                   "lexicon policy: add `using policy_category = stemma::lexicon_category;`");
     static_assert(
         detail::has_correspond<P>,

@@ -49,8 +49,9 @@ void check_model(const wire_model& model, Report report, const check_options& op
     }
 }
 
-/// Returns: what is wrong with a model, as a policy judges it. Complexity: as above.
-template <diagnostics_policy Policy = as_found>
+/// Returns: what is wrong with a model, as a policy, or a function, judges it. Complexity: as
+/// above.
+template <detail::judging Policy = as_found>
 [[nodiscard]] std::vector<finding> find_problems(const wire_model& model,
                                                  const check_options& options = {},
                                                  const Policy& policy = {}) {

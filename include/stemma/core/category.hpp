@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 
 #include <concepts>
+#include <type_traits>
 
 namespace stemma {
 
@@ -26,8 +27,6 @@ struct cut_category {};
 struct cost_category {};
 /// Which operators go to one part?
 struct partition_category {};
-/// Which modules become functions, and which of them may share one?
-struct fold_category {};
 /// Which operators does an exporter make of a captured one?
 struct lexicon_category {};
 /// Which operators does a view show?
@@ -44,6 +43,21 @@ concept policy = std::copy_constructible<P> && requires {
 /// A policy that answers the question of `Category`.
 template <class P, class Category>
 concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
+
+namespace detail {
+
+/// Whether a class declares the question of `Category`, whatever else it lacks.
+template <class P, class Category>
+concept declares = requires {
+    requires std::same_as<typename P::policy_category, Category>;
+};
+
+/// A function that answers the one question of a role, in place of a policy.
+template <class F, class Result, class... Arguments>
+concept answering = !policy<F> && std::copy_constructible<F> &&
+                    std::is_invocable_r_v<Result, const F&, Arguments...>;
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -161,7 +161,7 @@ private:
 template <class P>
 consteval bool explain_cut_policy() {
     static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
-    static_assert(policy_for<P, cut_category>,
+    static_assert(detail::declares<P, cut_category>,
                   "cut policy: add `using policy_category = stemma::cut_category;`");
     static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
     static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");

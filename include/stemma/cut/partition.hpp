@@ -246,7 +246,7 @@ private:
 template <class P, class Graph = operator_graph>
 consteval bool explain_partition_policy() {
     static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
-    static_assert(policy_for<P, partition_category>,
+    static_assert(detail::declares<P, partition_category>,
                   "partition policy: add `using policy_category = stemma::partition_category;`");
     static_assert(detail::has_partition<P, Graph>,
                   "partition policy: add `stemma::partition_plan partition(const "

@@ -41,7 +41,7 @@ struct split_part {
 ///
 /// Constants, and what is computed from weights alone, go with their first reader and are copied to
 /// the others.
-template <cost_policy Cost = cost_in_bytes>
+template <detail::costing Cost = cost_in_bytes>
 class split_planner {
 public:
     /// `loads` is by node and counts weights where they are first read; `attributions` by node.
@@ -109,7 +109,7 @@ private:
         constexpr auto most = std::uint64_t{1} << 63U;
         std::uint64_t sum = 0;
         for (auto node : facts_.view().nodes) {
-            const std::uint64_t one = cost.cost(loads[node]);
+            const std::uint64_t one = detail::cost(cost, loads[node]);
             if (one >= most - sum) {
                 STEMMA_THROW(error(error_code::refused, "", "cost",
                                    "the sum of all costs is not below 2^63"));

@@ -8,6 +8,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -40,7 +41,8 @@ struct class_tags {
             }
             const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
-                f(claim{found->second, no_id, 0.7F, provenance::leftover, false});
+                f(claim{found->second, no_id, detail::confidence::class_tag, provenance::leftover,
+                        false});
             }
         }
 

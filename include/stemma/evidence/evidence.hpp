@@ -53,7 +53,7 @@ concept evidence_policy = policy_for<P, evidence_category> &&
 template <class P, class Ops, class Modules>
 consteval bool explain_evidence_policy() {
     static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
-    static_assert(policy_for<P, evidence_category>,
+    static_assert(detail::declares<P, evidence_category>,
                   "evidence policy: add `using policy_category = stemma::evidence_category;`");
     static_assert(
         detail::has_prepare<P, Ops, Modules>,

@@ -9,6 +9,7 @@
 #include <stemma/evidence/detail/call_resolver.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -38,7 +39,7 @@ struct function_calls {
                 const bool call = ops_->callee(vertex) != no_id;
                 if (!call && ops_->enclosing_function(vertex) == no_id) {
                     if (found_.every_module) {
-                        say(0, 0.85F, true);
+                        say(0, detail::confidence::main_graph, true);
                     }
                     return;
                 }
@@ -46,13 +47,17 @@ struct function_calls {
                     found_.all.find(static_cast<id>(index_of(ops_->graph(), vertex)));
                 if (found == found_.all.end()) {
                     if (ops_->enclosing_function(vertex) != no_id) {
-                        say(0, 0.5F, false);
+                        say(0, detail::confidence::foreign_function, false);
                     }
                     return;
                 }
                 for (auto module : found->second) {
                     const bool leaf = tree_->end(module) == module + 1;
-                    say(module, call ? 0.95F : leaf ? 0.92F : 0.85F, call);
+                    say(module,
+                        call   ? detail::confidence::function_call
+                        : leaf ? detail::confidence::function_leaf
+                               : detail::confidence::function_body,
+                        call);
                 }
             }
         }

@@ -9,6 +9,7 @@
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -55,8 +56,12 @@ struct hierarchy_metadata {
             }
             const bool exact =
                 place.exact && !std::binary_search(shallow_.begin(), shallow_.end(), place.module);
-            claim made{place.module,         no_id, exact ? 0.97F : 0.6F,
-                       provenance::metadata, exact, no_id};
+            claim made{place.module,
+                       no_id,
+                       exact ? detail::confidence::metadata : detail::confidence::shallow,
+                       provenance::metadata,
+                       exact,
+                       no_id};
             const auto stands_before = [](const auto& one, id wanted) {
                 return one.first < wanted;
             };

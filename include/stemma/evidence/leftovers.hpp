@@ -12,6 +12,7 @@
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -92,7 +93,8 @@ struct leftovers {
                         module = tree.lca(module, nearest_called(context.modules(), owner));
                     }
                 });
-                found[v] = {module, ends ? 0.93F : 0.88F};
+                found[v] = {module, ends ? detail::confidence::leftover_of_both
+                                         : detail::confidence::leftover};
             }
         }
         follow_data(context, found);
@@ -120,7 +122,8 @@ private:
                     found[v] = known->second;
                 } else if (table.scope_of[u] != no_id) {
                     const auto& bound = context.modules_of_scopes().of(u, table.scope_of[u]);
-                    found[v] = {bound.module, std::min(bound.confidence, 0.88F)};
+                    found[v] = {bound.module,
+                                std::min(bound.confidence, detail::confidence::leftover)};
                 }
                 if (found.contains(v) && found[v].first == no_id) {
                     found.erase(v);
@@ -147,7 +150,8 @@ private:
                 }
                 module = nearest_called(context.modules(), module);
                 const auto v = static_cast<id>(index_of(context.ops().graph(), vertex));
-                const auto [known, added] = found.emplace(v, std::pair(module, 0.7F));
+                const auto [known, added] =
+                    found.emplace(v, std::pair(module, detail::confidence::folded));
                 if (!added) {
                     known->second.first = context.index().lca(known->second.first, module);
                 }

@@ -9,6 +9,7 @@
 #include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -62,10 +63,13 @@ struct parameter_names {
             };
             if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
-                std::for_each(joined.begin(), joined.end(), [&](id owner) { say(owner, 0.85F); });
+                std::for_each(joined.begin(), joined.end(),
+                              [&](id owner) { say(owner, detail::confidence::parameter); });
             } else {
                 for (std::size_t i = 0; i < owners.size(); ++i) {
-                    say(owners[i], tied_.favours(vertex, first, i) ? 0.85F : 0.5F);
+                    say(owners[i], tied_.favours(vertex, first, i)
+                                       ? detail::confidence::parameter
+                                       : detail::confidence::tied_parameter);
                 }
             }
         }

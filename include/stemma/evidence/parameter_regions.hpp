@@ -9,6 +9,7 @@
 #include <stemma/evidence/detail/sequence_steps.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -35,7 +36,8 @@ struct parameter_regions {
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
             const auto v = index_of(ops_->graph(), vertex);
             if (v < found_.size() && found_[v] != no_id) {
-                f(claim{found_[v], no_id, 0.6F, provenance::parameter, false});
+                f(claim{found_[v], no_id, detail::confidence::region, provenance::parameter,
+                        false});
             }
         }
 

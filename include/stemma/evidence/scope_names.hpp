@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -45,7 +46,7 @@ struct scope_names {
                 made.caller = bound.caller;
                 if (std::binary_search(shallow_.begin(), shallow_.end(), bound.module)) {
                     made.exact = false;
-                    made.confidence = std::min(made.confidence, 0.6F);
+                    made.confidence = std::min(made.confidence, detail::confidence::shallow);
                 }
                 f(made);
             }

@@ -7,12 +7,11 @@
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/tagging/any_policy.hpp>
 #include <stemma/tagging/selection.hpp>
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,59 +26,7 @@ struct function_name {
     friend bool operator==(const function_name&, const function_name&) = default;
 };
 
-namespace detail {
-
-template <class P, class Modules>
-concept has_folds = requires(const P& p, const Modules& modules, id m) {
-    { p.folds(modules, m) } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_least_nodes = requires(const P& p) {
-    { p.least_nodes() } -> std::convertible_to<std::size_t>;
-};
-
-template <class P, class Modules>
-concept has_shares = requires(const P& p, const Modules& modules, id m) {
-    { p.shares(modules, m, m) } -> std::convertible_to<bool>;
-};
-
-template <class P, class Modules>
-concept has_name_of = requires(const P& p, const Modules& modules, id m) {
-    { p.name_of(modules, m) } -> std::convertible_to<function_name>;
-};
-
-template <class P>
-concept has_varies_constants = requires(const P& p) {
-    { p.varies_constants() } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_lifts = requires(const P& p, std::int64_t version) {
-    { p.lifts(version) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which modules become functions.
-///
-/// `folds(modules, m)`: whether a module does; the root never. `least_nodes()`: what has fewer
-/// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
-/// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
-/// the function of a module is called; where that is taken by another body, a number is added.
-/// `varies_constants()`: whether bodies are equal that differ in Constants; these become
-/// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
-/// functions is lifted to one that has.
-///
-/// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
-///   name of a module that folds is "", and no domain that of the standard or below it,
-///   `ai.onnx.ml`.
-/// Complexity: callers ask `folds` once per module, `name_of` once per function, `shares` for pairs
-///   whose bodies are equal. `fold_selected` models it.
-template <class P, class Modules>
-concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
-    detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
-    detail::has_name_of<P, Modules> && detail::has_varies_constants<P> && detail::has_lifts<P>;
+class module_tree;
 
 namespace detail {
 
@@ -96,32 +43,12 @@ template <module_view Modules>
 
 } // namespace detail
 
-/// Folds the modules that a selection policy selects.
-///
-/// A function is called as its class: the domain is the package. Modules of one class share.
-/// Without a class, the domain is `module`, and the name that under which the parent holds it.
-template <class Selection = not_infrastructure>
-struct fold_selected {
-    using policy_category = fold_category;
-
-    Selection selection{};       ///< says which modules, besides the root, are folded
-    std::size_t least = 2;       ///< operators that a function is worth
-    bool lift = true;            ///< whether models of too low an IR version are lifted
-    bool vary_constants = false; ///< whether equal bodies may differ in Constants
-
+/// Names a function as the class: the domain is the package. Without a class, the domain is
+/// `module`, and the name that under which the parent holds it.
+struct named_by_class {
+    /// Returns: package and class. Complexity: O(length), and O(depth) without a class.
     template <module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, id m) const {
-        return m != 0 && selection.selects(modules, m);
-    }
-    [[nodiscard]] constexpr std::size_t least_nodes() const noexcept { return least; }
-
-    template <module_view Modules>
-    [[nodiscard]] bool shares(const Modules& modules, id a, id b) const {
-        return name_of(modules, a) == name_of(modules, b);
-    }
-
-    template <module_view Modules>
-    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
+    [[nodiscard]] function_name operator()(const Modules& modules, id m) const {
         const std::string_view qualified = modules.qualified_class(m);
         const std::string_view name = modules.class_name(m);
         const bool packed = qualified.size() > name.size() + 1 && qualified.ends_with(name) &&
@@ -134,67 +61,59 @@ struct fold_selected {
         return {std::move(domain),
                 name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
     }
-
-    [[nodiscard]] constexpr bool varies_constants() const noexcept { return vary_constants; }
-    [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
 };
 
-/// As fold_selected, but every module has a function of its own, which its calls share: for files
-/// in which one module is edited and the others of its class stay as they are.
-template <class Selection = not_infrastructure>
-struct fold_apart : fold_selected<Selection> {
-    /// Only a module and itself.
-    template <module_view Modules>
-    [[nodiscard]] bool shares(const Modules&, id a, id b) const {
-        return a == b;
-    }
-
-    /// Returns: the path and the class, `layer.0:BertLayer`, in the package's domain.
+/// Names a function by path and class, `layer.0:BertLayer`, in the package's domain, so that every
+/// module has one of its own: for files in which one module is edited and the others of its class
+/// stay as they are.
+struct named_by_path {
     /// Complexity: O(length of the path).
     template <module_view Modules>
-    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
-        auto name = fold_selected<Selection>::name_of(modules, m);
+    [[nodiscard]] function_name operator()(const Modules& modules, id m) const {
+        auto name = named_by_class{}(modules, m);
         name.name.insert(0, path_of(modules, m) + ":");
         return name;
     }
 };
 
-/// As fold_selected, but only modules in which no other one is selected: no function calls another
-/// one, for readers that inline one level.
+/// Takes modules that a selection policy selects and that hold no other such: no function calls
+/// another one, for readers that inline one level.
 template <class Selection = not_infrastructure>
-struct fold_innermost : fold_selected<Selection> {
+struct innermost {
+    Selection selection{}; ///< says which modules
+
     /// Whether `m` is selected and nothing below it is.
     /// Complexity: O(modules) for all modules together.
     template <module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, id m) const {
-        bool innermost = fold_selected<Selection>::folds(modules, m);
-        for (id below = m + 1; innermost && below < modules.index().end(m); ++below) {
-            innermost = !this->selection.selects(modules, below);
+    [[nodiscard]] bool operator()(const Modules& modules, id m) const {
+        bool alone = selection.selects(modules, m);
+        for (id below = m + 1; alone && below < modules.index().end(m); ++below) {
+            alone = !selection.selects(modules, below);
         }
-        return innermost;
+        return alone;
     }
 };
 
-/// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
-template <class P, class Modules>
-consteval bool explain_fold_policy() {
-    static_assert(std::copy_constructible<P>, "fold policy: make the class copyable");
-    static_assert(policy_for<P, fold_category>,
-                  "fold policy: add `using policy_category = stemma::fold_category;`");
-    static_assert(detail::has_folds<P, Modules>,
-                  "fold policy: add `bool folds(const Modules&, stemma::id module) const`");
-    static_assert(detail::has_least_nodes<P>, "fold policy: add `std::size_t least_nodes() const`");
-    static_assert(detail::has_shares<P, Modules>,
-                  "fold policy: add `bool shares(const Modules&, stemma::id, stemma::id) const`");
-    static_assert(detail::has_name_of<P, Modules>,
-                  "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
-                  "module) const`");
-    static_assert(detail::has_varies_constants<P>,
-                  "fold policy: add `bool varies_constants() const`");
-    static_assert(detail::has_lifts<P>,
-                  "fold policy: add `bool lifts(std::int64_t ir_version) const`");
-    return fold_policy<P, Modules>;
-}
+/// How modules become functions.
+template <class Modules = module_tree>
+struct fold_options {
+    /// Which modules do, besides the root, which never does: a selection policy, or a function as
+    /// its `selects`, which gives the same answer whenever it is asked.
+    any_selection<Modules> selection{};
+    std::size_t least = 2;       ///< operators that a function is worth, those it calls included
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants; these become
+                                 ///< attributes of the function
+    /// What the function of a module is called; modules with equal bodies and one name share it,
+    /// and where a name is taken by another body, a number is added. Requires: no empty name, and
+    /// no domain that `is_standard_domain`.
+    std::function<function_name(const Modules&, id)> name_of = named_by_class{};
+
+    /// Whether a module becomes a function.
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        return m != 0 && selection.selects(modules, m);
+    }
+};
 
 } // namespace stemma
 

@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -97,6 +98,23 @@ struct asked_modules {
         items.begin(), items.end(), [](const auto& item) { return !item.is_region; }));
 }
 
+[[nodiscard]] inline fold_options<> options_of(const attributed_model& opened,
+                                               const module_folding& folding,
+                                               bool selects_all = false) {
+    return {.selection = find_asked(opened, folding, selects_all),
+            .least = folding.least,
+            .lift = folding.lift,
+            .vary_constants = folding.vary_constants};
+}
+
+[[nodiscard]] inline const attributed_model& unfolded(const attributed_model& opened) {
+    if (find_model_metadata(opened.model(), fold_key)) {
+        STEMMA_THROW(error(error_code::refused, opened.model().file(), "",
+                           "is folded already; unfold it first"));
+    }
+    return opened;
+}
+
 /// Walks the calls of a folded model from the outside to the inside.
 class fold_outliner {
 public:
@@ -164,28 +182,42 @@ private:
 /// A model of which modules are to become functions: planned when it is made, then written.
 class model_fold {
 public:
-    /// Plans with a policy of the caller's. `beside` is where the result is to go: next to it
+    /// Plans with options of the caller's. `beside` is where the result is to go: next to it
     /// stands a copy of a tagged file without its tags for as long as this; with "" that is made in
     /// memory.
     ///
     /// Requires: the model outlives this.
     /// Throws: `error` of `error_code::refused` for a model that is folded already, or of an IR
-    ///   version without functions that the policy does not lift; of `not_found` when there is
+    ///   version without functions that is not to be lifted; of `not_found` when there is
     ///   nothing to fold; as `plan_fold`.
     /// Complexity: that of `plan_fold`.
-    template <fold_policy<module_tree> Policy>
-    model_fold(const attributed_model& opened, const Policy& policy, const std::string& beside = {})
-        : model_fold(opened, policy, beside, nullptr) {}
+    model_fold(const attributed_model& opened, const fold_options<>& options,
+               const std::string& beside = {})
+        : opened_(detail::unfolded(opened))
+        , source_(opened.file(), opened.model(), beside)
+        , contents_(source_.model()) {
+        node_shapes shapes(source_.model(), contents_);
+        plan_ = plan_fold(source_.model(), contents_, opened.modules(), opened.tags().attributions,
+                          shapes, options);
+        const auto& name = opened.model().file();
+        if (plan_.functions.empty()) {
+            STEMMA_THROW(error(error_code::not_found, name, "",
+                               "no module to fold: none that is selected has enough nodes"));
+        }
+        const auto version = source_.model().ir_version();
+        lifted_ = version < first_version_with_functions;
+        if (lifted_ && !options.lift) {
+            STEMMA_THROW(error(error_code::refused, name, "",
+                               "is of IR version " + std::to_string(version) + ", functions need " +
+                                   std::to_string(first_version_with_functions)));
+        }
+    }
 
-    /// As above, with the policy that `folding` describes; where nothing folds, says what would.
-    /// Throws: as above, and as `find_modules`. Complexity: as above.
+    /// As above, with the modules that `folding` asks for; `find_foldable` says what else would
+    /// fold where nothing does. Throws: as above, and as `find_modules`. Complexity: as above.
     model_fold(const attributed_model& opened, const module_folding& folding,
                const std::string& beside = {})
-        : model_fold(opened,
-                     fold_selected<detail::asked_modules>{
-                         detail::find_asked(unfolded(opened), folding), folding.least, folding.lift,
-                         folding.vary_constants},
-                     beside, &folding) {}
+        : model_fold(opened, detail::options_of(detail::unfolded(opened), folding), beside) {}
 
     /// Returns: what becomes of which node, and what was left where it is; valid as long as this.
     [[nodiscard]] const fold_plan& plan() const noexcept { return plan_; }
@@ -220,57 +252,6 @@ public:
     }
 
 private:
-    template <fold_policy<module_tree> Policy>
-    model_fold(const attributed_model& opened, const Policy& policy, const std::string& beside,
-               const module_folding* asked)
-        : opened_(unfolded(opened))
-        , source_(opened.file(), opened.model(), beside)
-        , contents_(source_.model()) {
-        node_shapes shapes(source_.model(), contents_);
-        plan_ = plan_fold(source_.model(), contents_, opened.modules(), opened.tags().attributions,
-                          shapes, policy);
-        const auto& name = opened.model().file();
-        if (plan_.functions.empty()) {
-            STEMMA_THROW(error(error_code::not_found, name, "",
-                               "no module to fold: none that is selected has enough nodes" +
-                                   what_would(asked, shapes)));
-        }
-        const auto version = source_.model().ir_version();
-        lifted_ = version < first_version_with_functions;
-        if (lifted_ && !policy.lifts(version)) {
-            STEMMA_THROW(error(error_code::refused, name, "",
-                               "is of IR version " + std::to_string(version) + ", functions need " +
-                                   std::to_string(first_version_with_functions)));
-        }
-    }
-
-    /// Returns: which options would find functions where those given find none.
-    [[nodiscard]] std::string what_would(const module_folding* asked, node_shapes& shapes) const {
-        for (const std::size_t least : {asked == nullptr ? 0 : asked->least, std::size_t{1}}) {
-            if (asked == nullptr) {
-                break;
-            }
-            const fold_selected<detail::asked_modules> all{
-                detail::find_asked(opened_, *asked, true), least};
-            const auto plan = plan_fold(source_.model(), contents_, opened_.modules(),
-                                        opened_.tags().attributions, shapes, all);
-            if (const auto count = plan.functions.size(); count > 0) {
-                return std::string("; --select all") + (least == asked->least ? "" : " --least 1") +
-                       " would make " + std::to_string(count) + " function" +
-                       (count == 1 ? "" : "s");
-            }
-        }
-        return {};
-    }
-
-    [[nodiscard]] static const attributed_model& unfolded(const attributed_model& opened) {
-        if (find_model_metadata(opened.model(), fold_key)) {
-            STEMMA_THROW(error(error_code::refused, opened.model().file(), "",
-                               "is folded already; unfold it first"));
-        }
-        return opened;
-    }
-
     [[nodiscard]] message_tree build() const {
         model_record tree;
         tree.carriers = {.metadata = false};
@@ -288,6 +269,32 @@ private:
     fold_plan plan_;
     bool lifted_ = false;
 };
+
+/// What would fold where nothing does.
+struct foldable {
+    std::size_t functions = 0; ///< that there would be
+    std::size_t least = 0;     ///< with functions of so many nodes and more
+};
+
+/// Returns: what `folding` would find if every module were selected, and if functions of one node
+/// were allowed as well; nothing where that is nothing either.
+/// Throws, Complexity: as `model_fold`.
+[[nodiscard]] inline std::optional<foldable> find_foldable(const attributed_model& opened,
+                                                           const module_folding& folding) {
+    const untagged_model source(opened.file(), opened.model(), {});
+    const graph_contents contents(source.model());
+    node_shapes shapes(source.model(), contents);
+    for (const std::size_t least : {folding.least, std::size_t{1}}) {
+        auto options = detail::options_of(detail::unfolded(opened), folding, true);
+        options.least = least;
+        const auto plan = plan_fold(source.model(), contents, opened.modules(),
+                                    opened.tags().attributions, shapes, options);
+        if (!plan.functions.empty()) {
+            return foldable{plan.functions.size(), least};
+        }
+    }
+    return std::nullopt;
+}
 
 /// Writes a model with modules as functions. Returns: the bytes of the result.
 /// Throws, Complexity: as `model_fold`.

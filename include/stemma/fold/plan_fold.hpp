@@ -48,18 +48,19 @@ template <module_view Modules>
 }
 
 /// Divides the graphs of a model, from the outside to the inside, and finds what they share.
-template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
+template <module_view Modules, node_shapes_like Shapes>
 class fold_planner {
 public:
     fold_planner(const onnx_model& model, const graph_contents& contents, const Modules& modules,
-                 std::span<const attribution> attributions, Shapes& shapes, const Policy& policy)
+                 std::span<const attribution> attributions, Shapes& shapes,
+                 const fold_options<Modules>& options)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
         , attributions_(attributions)
         , shapes_(shapes)
-        , policy_(policy)
-        , folded_(modules.index(), [&](id m) { return policy.folds(modules, m); })
+        , options_(options)
+        , folded_(modules.index(), [&](id m) { return options.folds(modules, m); })
         , dependence_(find_dependence(model, find_random_operators(model)))
         , place_(model.node_count(), no_id) {
         plan_.root.assign(model.graph_count(), no_id);
@@ -75,8 +76,8 @@ public:
         }
         look_at_bodies();
         classify_regions(model_, contents_, modules_, std::span<const divided_graph>(graphs_),
-                         std::span<const id>(place_), attributions_, shapes_, policy_, plan_);
-        if (policy_.varies_constants()) {
+                         std::span<const id>(place_), attributions_, shapes_, options_, plan_);
+        if (options_.vary_constants) {
             find_varying_constants(model_, plan_,
                                    [&](id a, id b) { return shapes_.equal(a, b, false); });
         }
@@ -115,12 +116,12 @@ private:
         }
         auto found = fold_regions(
             view.graph, std::span<const id>(order), folded_, std::span<const id>(module), top,
-            policy_.least_nodes(),
+            options_.least,
             [&](id m, id v) { return call_in(modules_, m, attributions_[view.nodes[v]]); },
             [&](id v) { return dependence_[view.nodes[v]] <= dependence::weight; });
         made.spread = spread_constants(model_, g, view, found.regions);
-        dissolve_regions(found, find_idle_regions(model_, g, view, made.spread,
-                                                  policy_.least_nodes(), found.regions));
+        dissolve_regions(
+            found, find_idle_regions(model_, g, view, made.spread, options_.least, found.regions));
         plan_.left.insert(plan_.left.end(), found.left.begin(), found.left.end());
         if (g == 0 || found.regions.size() > 1) {
             found.regions.front().parent = around;
@@ -230,7 +231,7 @@ private:
     const Modules& modules_;
     std::span<const attribution> attributions_;
     Shapes& shapes_;
-    const Policy& policy_;
+    const fold_options<Modules>& options_;
     folded_modules folded_;
     std::vector<dependence> dependence_;
     std::vector<id> place_; // by node: the region it stands in, also where only its owner does
@@ -248,18 +249,18 @@ private:
 /// `attributions` says by node the deepest module and the call.
 /// Throws: `error` of `error_code::malformed` when a graph has a cycle or defines a value twice.
 /// Complexity: O((V + E) log V) for every level of modules that fold, and of bodies.
-template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
+template <module_view Modules, node_shapes_like Shapes>
 [[nodiscard]] fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
                                   const Modules& modules, std::span<const attribution> attributions,
-                                  Shapes& shapes, const Policy& policy) {
+                                  Shapes& shapes, const fold_options<Modules>& options = {}) {
     if (!model.redefined().empty()) {
         STEMMA_THROW(error(error_code::malformed, "",
                            std::string(model.value_name(model.redefined().front())),
                            "the model defines this value more than once: by " +
                                definers_text(model, model.redefined().front())));
     }
-    return detail::fold_planner<Modules, Shapes, Policy>(model, contents, modules, attributions,
-                                                         shapes, policy)
+    return detail::fold_planner<Modules, Shapes>(model, contents, modules, attributions, shapes,
+                                                 options)
         .plan();
 }
 

@@ -131,6 +131,23 @@ concept has_cost = requires(const P& p, const operator_load& load) {
 template <class P>
 concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
 
+namespace detail {
+
+/// A cost policy, or a function as its `cost`.
+template <class P>
+concept costing = cost_policy<P> || answering<P, std::uint64_t, const operator_load&>;
+
+template <class P>
+[[nodiscard]] std::uint64_t cost(const P& chosen, const operator_load& load) {
+    if constexpr (policy<P>) {
+        return chosen.cost(load);
+    } else {
+        return chosen(load);
+    }
+}
+
+} // namespace detail
+
 /// What a part weighs on disk.
 struct cost_in_bytes {
     using policy_category = cost_category;
@@ -192,7 +209,7 @@ private:
 template <class P>
 consteval bool explain_cost_policy() {
     static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
-    static_assert(policy_for<P, cost_category>,
+    static_assert(detail::declares<P, cost_category>,
                   "cost policy: add `using policy_category = stemma::cost_category;`");
     static_assert(detail::has_cost<P>,
                   "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");

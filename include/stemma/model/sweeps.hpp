@@ -8,6 +8,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/nesting.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -180,7 +181,7 @@ template <operator_view Ops>
                 const auto reader = index_of(graph, target(*it, graph));
                 const bool known = problem.evidence[reader] != no_id;
                 all = known ? evidence[reader].module == down[v] &&
-                                  evidence[reader].confidence >= 0.9F
+                                  evidence[reader].confidence >= detail::confidence::sure
                             : settled[reader] && down[reader] == down[v];
             }
             settled[v] = all;
@@ -335,7 +336,8 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
         const auto& owner = result[op.owner];
         if (problem.evidence[op.v] == no_id &&
             (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
-            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+            result[op.v] = {owner.module, no_id,
+                            std::min(owner.confidence, detail::confidence::owner),
                             provenance::owner, false};
         }
     }

@@ -7,6 +7,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -28,15 +29,13 @@ namespace stemma {
 /// Whether a node has a module to speak of: one below the root, or surely (0.8 and more) the root,
 /// where all stays of which nothing is known.
 [[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
-    constexpr float sure_of_root = 0.8F;
-    return made.module != 0 || made.confidence >= sure_of_root;
+    return made.module != 0 || made.confidence >= detail::confidence::sure_of_root;
 }
 
 /// Whether a node is known only to be somewhere in its module or below: there is no more than a
 /// common ancestor (0.5 and less), or it is not tagged.
 [[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
-    constexpr float common_ancestor = 0.5F;
-    return made.confidence <= common_ancestor || !is_tagged(made);
+    return made.confidence <= detail::confidence::common_ancestor || !is_tagged(made);
 }
 
 /// What there is to say of a tagged model as a whole (`stemma.summary/1`).

@@ -343,14 +343,14 @@ private:
 /// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, class Annotations = no_annotations,
-          visibility_policy<Ops> Visibility = hide_constants>
+          detail::showing<Ops> Visibility = hide_constants>
 void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
-               const fold_options& options = {}, const Describe& describe = {},
+               const collapse_options& options = {}, const Describe& describe = {},
                const Annotations& annotations = {}, const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     std::vector<id> module;
     for (const auto& made : found.attributions) {

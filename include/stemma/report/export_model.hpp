@@ -38,7 +38,7 @@ void write_graphml(Sink& sink, const attributed_model& opened,
 
 /// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
 template <text_sink Sink>
-void write_dot(Sink& sink, const attributed_model& opened, const fold_options& options = {}) {
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
     const value_descriptions describe(opened.model());
     const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
     const picture_notes notes(opened.model(), counts, describe);

@@ -48,7 +48,7 @@ struct folded_graph {
 };
 
 /// What is shown, and how much of it.
-struct fold_options {
+struct collapse_options {
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit
 
@@ -62,7 +62,7 @@ namespace detail {
 class module_opener {
 public:
     module_opener(const tree_index& tree, std::span<const id> module,
-                  const std::vector<bool>& shown, const fold_options& options)
+                  const std::vector<bool>& shown, const collapse_options& options)
         : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
         for (std::size_t v = 0; v < module.size(); ++v) {
             direct_[module[v]] += shown[v] ? 1U : 0U;
@@ -116,7 +116,7 @@ private:
     [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
 
     const tree_index& tree_;
-    const fold_options& options_;
+    const collapse_options& options_;
     std::vector<id> direct_;
     std::vector<id> filled_; // children that are
     std::vector<id> all_;
@@ -125,7 +125,7 @@ private:
 /// Puts operators into boxes, in order.
 class box_filler {
 public:
-    box_filler(const tree_index& tree, const module_opener& opener, const fold_options& options,
+    box_filler(const tree_index& tree, const module_opener& opener, const collapse_options& options,
                folded_graph& result)
         : tree_(tree)
         , root_(options.root)
@@ -240,7 +240,7 @@ template <operator_graph_like Graph>
 template <operator_graph_like Graph>
 [[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
                                       std::span<const id> module, const std::vector<bool>& shown,
-                                      const fold_options& options = {}) {
+                                      const collapse_options& options = {}) {
     const detail::module_opener opener(tree, module, shown, options);
     folded_graph result;
     result.open = opener.open();

@@ -97,7 +97,7 @@ enum class graphml_form : std::uint8_t {
 /// through.)
 /// Complexity: O(V + E + modules + length of the result); memory O(V).
 template <text_sink Sink, named_operators Ops, module_view Modules,
-          value_describer Describe = no_descriptions, visibility_policy<Ops> Visibility = show_all,
+          value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
           class Attributes = no_attributes>
 void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
                    graphml_form form = graphml_form::nested, const Describe& describe = {},
@@ -107,7 +107,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     const vertices_by_index vertex(graph);
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     const module_members members(tree, found.attributions);
     detail::graphml_lines out(sink);

@@ -28,14 +28,14 @@ struct dag_options {
 /// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
 /// for the largest module, not for the document.
 template <text_sink Sink, operator_view Ops, class NameOf,
-          visibility_policy<Ops> Visibility = hide_constants>
+          detail::showing<Ops> Visibility = hide_constants>
 void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
                        NameOf name_of, const dag_options& options = {},
                        const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     module_dags dags(graph, modules, [&](id v, auto take) {
         if (shown[v] && options.multi) {

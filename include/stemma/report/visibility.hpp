@@ -32,6 +32,23 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 template <class P, class Ops>
 concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
 
+namespace detail {
+
+/// A visibility policy, or a function as its `shows`.
+template <class P, class Ops>
+concept showing = visibility_policy<P, Ops> || answering<P, bool, const Ops&, operator_t<Ops>>;
+
+template <class P, class Ops>
+[[nodiscard]] bool shows(const P& chosen, const Ops& ops, operator_t<Ops> v) {
+    if constexpr (policy<P>) {
+        return chosen.shows(ops, v);
+    } else {
+        return chosen(ops, v);
+    }
+}
+
+} // namespace detail
+
 /// Everything that computes: all operators but constants of the standard.
 struct hide_constants {
     using policy_category = visibility_category;
@@ -75,7 +92,7 @@ struct show_all {
 template <class P, class Ops>
 consteval bool explain_visibility_policy() {
     static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
-    static_assert(policy_for<P, visibility_category>,
+    static_assert(detail::declares<P, visibility_category>,
                   "visibility policy: add `using policy_category = stemma::visibility_category;`");
     static_assert(detail::has_shows<P, Ops>,
                   "visibility policy: add `bool shows(const Ops&, operator) const`");

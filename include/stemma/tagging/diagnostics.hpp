@@ -35,6 +35,25 @@ concept has_judge = requires(const P& p, const finding& found) {
 template <class P>
 concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_judge<P>;
 
+namespace detail {
+
+/// A diagnostics policy, or a function as its `judge`.
+template <class P>
+concept judging = diagnostics_policy<P> || answering < P,
+        std::optional<severity>,
+const finding& > ;
+
+template <class P>
+[[nodiscard]] std::optional<severity> judge(const P& chosen, const finding& found) {
+    if constexpr (policy<P>) {
+        return chosen.judge(found);
+    } else {
+        return chosen(found);
+    }
+}
+
+} // namespace detail
+
 /// All findings, as whoever found them says.
 struct as_found {
     using policy_category = diagnostics_category;
@@ -80,12 +99,12 @@ struct without_findings {
     }
 };
 
-/// Returns: what passes a finding on to `report(finding)` as the policy judges it, to be given to
-/// what looks for findings.
-template <diagnostics_policy P, class Report>
+/// Returns: what passes a finding on to `report(finding)` as the policy, or a function, judges it,
+/// to be given to what looks for findings.
+template <detail::judging P, class Report>
 [[nodiscard]] auto judged(P policy, Report report) {
     return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
-        if (const std::optional<severity> level = policy.judge(found)) {
+        if (const std::optional<severity> level = detail::judge(policy, found)) {
             found.level = *level;
             report(std::move(found));
         }
@@ -96,7 +115,7 @@ template <diagnostics_policy P, class Report>
 template <class P>
 consteval bool explain_diagnostics_policy() {
     static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");
-    static_assert(policy_for<P, diagnostics_category>,
+    static_assert(detail::declares<P, diagnostics_category>,
                   "diagnostics policy: add `using policy_category = "
                   "stemma::diagnostics_category;`");
     static_assert(detail::has_judge<P>,

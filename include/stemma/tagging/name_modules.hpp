@@ -13,7 +13,7 @@ namespace stemma {
 
 /// Returns: the tags of the modules that `selection` picks, printed by `naming`.
 /// Complexity: that of the two policies, plus O(modules).
-template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure,
+template <module_view Modules, detail::selecting<Modules> Selection = not_infrastructure,
           naming_policy<Modules> Naming = class_paths>
 [[nodiscard]] tag_table name_modules(const Modules& modules, const Selection& selection = {},
                                      const Naming& naming = {}) {

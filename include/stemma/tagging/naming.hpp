@@ -109,7 +109,7 @@ struct attributes_and_classes {
 template <class P, class Modules>
 consteval bool explain_naming_policy() {
     static_assert(std::copy_constructible<P>, "naming policy: make the class copyable");
-    static_assert(policy_for<P, naming_category>,
+    static_assert(detail::declares<P, naming_category>,
                   "naming policy: add `using policy_category = stemma::naming_category;`");
     static_assert(
         detail::has_name_modules<P, Modules>,

@@ -7,6 +7,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
@@ -53,7 +54,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             const auto [in, in_last] = in_edges(*it, graph);
             bool own = in == in_last; // a constant may stand in any scope
             detail::common_module readers;
-            float least = std::min(0.7F, made.confidence);
+            float least = std::min(detail::confidence::read_by_others, made.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
                 const auto& read_by = result[index_of(graph, target(*out, graph))];
                 if (const auto reader = read_by.module; reader != no_id) {

@@ -10,6 +10,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/nesting.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
@@ -36,7 +37,7 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     }
     struct said {
         common_module module;
-        float least = 0.8F; // how sure all are that were heard
+        float least = confidence::bodies; // how sure all are that were heard
     };
     std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {

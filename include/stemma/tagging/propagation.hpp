@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
@@ -102,16 +103,22 @@ struct both_sides {
                 return {0, no_id, 0, provenance::root, false};
             }
             if (below == no_id) {
-                return {above, no_id, 0.6F, provenance::producer, false};
+                return {above, no_id, detail::confidence::producers, provenance::producer, false};
             }
             if (above == no_id || (knows_data && independent[v])) {
-                return {below, no_id, knows_data && settled[v] ? 0.9F : 0.8F, provenance::consumer,
-                        false};
+                return {below, no_id,
+                        knows_data && settled[v] ? detail::confidence::constant_of_sure
+                                                 : detail::confidence::readers,
+                        provenance::consumer, false};
             }
             if (tree.are_related(below, above) || (knows_conditions && steers[v])) {
-                return {below, no_id, below == above ? 0.85F : 0.7F, provenance::consumer, false};
+                return {below, no_id,
+                        below == above ? detail::confidence::both_sides
+                                       : detail::confidence::related_sides,
+                        provenance::consumer, false};
             }
-            return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
+            return {tree.lca(below, above), no_id, detail::confidence::common_ancestor,
+                    provenance::between, false};
         };
         detail::decide_each(problem, down, up, result, decide);
         stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
@@ -128,7 +135,8 @@ struct consumers_only {
         const auto down = common_reader_modules(problem);
         detail::decide_each(problem, down, {}, result, [](id, id below, id) -> attribution {
             return below == no_id ? attribution{0, no_id, 0, provenance::root, false}
-                                  : attribution{below, no_id, 0.6F, provenance::consumer, false};
+                                  : attribution{below, no_id, detail::confidence::readers_alone,
+                                                provenance::consumer, false};
         });
     }
 };
@@ -143,7 +151,8 @@ struct producers_only {
         const auto up = common_producer_modules(problem);
         detail::decide_each(problem, {}, up, result, [](id, id, id above) -> attribution {
             return above == no_id ? attribution{0, no_id, 0, provenance::root, false}
-                                  : attribution{above, no_id, 0.5F, provenance::producer, false};
+                                  : attribution{above, no_id, detail::confidence::producers_alone,
+                                                provenance::producer, false};
         });
     }
 };
@@ -159,7 +168,8 @@ struct nearest_evidence {
         const auto near = nearest_modules(problem);
         detail::decide_each(problem, near, {}, result, [](id, id module, id) -> attribution {
             return module == no_id ? attribution{0, no_id, 0, provenance::root, false}
-                                   : attribution{module, no_id, 0.5F, provenance::between, false};
+                                   : attribution{module, no_id, detail::confidence::nearest,
+                                                 provenance::between, false};
         });
     }
 };
@@ -176,7 +186,8 @@ struct residual_aware {
         const auto joined = residual_modules(problem);
         for (id v = 0; v < result.size(); ++v) {
             if (problem.evidence[v] == no_id && joined[v] != no_id) {
-                result[v] = {joined[v], no_id, 0.7F, provenance::between, false};
+                result[v] = {joined[v], no_id, detail::confidence::skip_connection,
+                             provenance::between, false};
             }
         }
     }
@@ -201,7 +212,7 @@ struct no_propagation {
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
     static_assert(std::copy_constructible<P>, "propagation policy: make the class copyable");
-    static_assert(policy_for<P, propagation_category>,
+    static_assert(detail::declares<P, propagation_category>,
                   "propagation policy: add `using policy_category = "
                   "stemma::propagation_category;`");
     static_assert(

@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +90,7 @@ struct by_trust {
         });
         if (module != result.module || leading.front().doubtful) {
             result.module = module;
-            result.confidence = std::min(result.confidence, 0.7F);
+            result.confidence = std::min(result.confidence, detail::confidence::doubtful);
         }
         return result;
     }
@@ -122,7 +123,9 @@ private:
         for (const auto& c : claims) {
             const bool aligned = c.source == provenance::torchscript ||
                                  c.source == provenance::trace || c.source == provenance::fx;
-            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
+            const float needed = agrees(modules, leading, c.module)
+                                     ? detail::confidence::refining
+                                     : detail::confidence::overruling;
             if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
                 result.module = c.module;
                 result.call = c.call;
@@ -185,7 +188,7 @@ struct cautious {
                 result.module = modules.lca(result.module, c.module);
             }
             result.call = no_id;
-            result.confidence = std::min(result.confidence, 0.5F);
+            result.confidence = std::min(result.confidence, detail::confidence::common_ancestor);
         }
         return result;
     }
@@ -253,7 +256,8 @@ struct by_weight {
         auto most = weight_of(modules, claims, trusted.module);
         for (const auto& c : claims) {
             const auto weight = weight_of(modules, claims, c.module);
-            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
+            if (c.exact && c.confidence >= min_confidence &&
+                weight > most + detail::confidence::odds_margin) {
                 best = {c.module, c.call, c.confidence, c.source, true};
                 most = weight;
             }
@@ -265,15 +269,13 @@ struct by_weight {
     }
 
 private:
-    static constexpr float margin = 0.01F;
-
     [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
         return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
     }
 
     [[nodiscard]] static float odds(float confidence) {
-        constexpr float sure = 0.995F;
-        confidence = std::clamp(confidence, 1 - sure, sure);
+        confidence = std::clamp(confidence, 1 - detail::confidence::odds_limit,
+                                detail::confidence::odds_limit);
         return std::log(confidence / (1 - confidence));
     }
 
@@ -299,7 +301,7 @@ private:
 template <class P>
 consteval bool explain_resolution_policy() {
     static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
-    static_assert(policy_for<P, resolution_category>,
+    static_assert(detail::declares<P, resolution_category>,
                   "resolution policy: add `using policy_category = stemma::resolution_category;`");
     static_assert(detail::has_resolve<P>,
                   "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "

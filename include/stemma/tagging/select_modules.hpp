@@ -10,15 +10,16 @@
 
 namespace stemma {
 
-/// Returns: for each module the nearest selected one that is it or above it.
+/// Returns: for each module the nearest selected one that is it or above it. `selection` is a
+/// policy, or a function of modules and module.
 /// Complexity: one `selects` per module.
-template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure>
+template <module_view Modules, detail::selecting<Modules> Selection = not_infrastructure>
 [[nodiscard]] std::vector<id> select_modules(const Modules& modules,
                                              const Selection& selection = {}) {
     const tree_index& tree = modules.index();
     std::vector<id> selected(tree.size());
     for (id m = 1; m < tree.size(); ++m) {
-        selected[m] = selection.selects(modules, m) ? m : selected[tree.parent(m)];
+        selected[m] = detail::selects(selection, modules, m) ? m : selected[tree.parent(m)];
     }
     return selected;
 }

@@ -35,6 +35,23 @@ concept has_selects = requires(const P& p, const Modules& modules, id m) {
 template <class P, class Modules>
 concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
 
+namespace detail {
+
+/// A selection policy, or a function as its `selects`.
+template <class P, class Modules>
+concept selecting = selection_policy<P, Modules> || answering<P, bool, const Modules&, id>;
+
+template <class P, class Modules>
+[[nodiscard]] bool selects(const P& chosen, const Modules& modules, id m) {
+    if constexpr (policy<P>) {
+        return chosen.selects(modules, m);
+    } else {
+        return chosen(modules, m);
+    }
+}
+
+} // namespace detail
+
 /// Returns: whether `qualified_class` lives in `package` or below it.
 [[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
                                            std::string_view package) noexcept {
@@ -167,7 +184,7 @@ struct down_to_depth {
 template <class P, class Modules>
 consteval bool explain_selection_policy() {
     static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
-    static_assert(policy_for<P, selection_category>,
+    static_assert(detail::declares<P, selection_category>,
                   "selection policy: add `using policy_category = stemma::selection_category;`");
     static_assert(detail::has_selects<P, Modules>,
                   "selection policy: add `bool selects(const Modules&, stemma::id module) const`");

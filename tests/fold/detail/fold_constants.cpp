@@ -109,7 +109,7 @@ TEST_CASE(
     CHECK(apart.plan().functions.size() == 2);
 
     auto scene = scaled(values, read);
-    scene.policy.vary_constants = true;
+    scene.options.vary_constants = true;
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
     CHECK(plan.functions[0].attributes == 1); // the first one of each is equal
@@ -143,7 +143,7 @@ TEST_CASE("find_varying_constants: functions hand attributes down to those they 
     }
     test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(), test::layers(4),
                            where};
-    scene.policy.vary_constants = true;
+    scene.options.vary_constants = true;
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 2);
     CHECK(plan.functions[0].attributes == 2);

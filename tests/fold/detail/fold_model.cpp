@@ -83,7 +83,7 @@ TEST_CASE("fold_writer: functions call functions, and opened they hold all nodes
 
 TEST_CASE("fold_writer: operators of modules that are no functions say the way to their module") {
     auto scene = test::layered_model(2);
-    scene.policy.selection.patterns = {"Layer"};
+    scene.options.selection = stemma::of_classes{{"Layer"}};
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
     REQUIRE(model.functions().size() == 1);
@@ -147,8 +147,8 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
         const auto& tags = opened.tags();
         const stemma::graph_contents contents(model);
         stemma::node_shapes shapes(model, contents);
-        const auto plan = stemma::plan_fold(model, contents, opened.modules(), tags.attributions,
-                                            shapes, stemma::fold_selected<>{});
+        const auto plan =
+            stemma::plan_fold(model, contents, opened.modules(), tags.attributions, shapes);
         stemma::fold_writer writer(model, contents, opened.modules(), tags.tags, tags.attributions,
                                    plan);
         stemma::string_splice splice(opened.file().bytes());

@@ -49,7 +49,7 @@ test::fold_scene varied_layers() {
     }
     test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(), test::layers(3),
                            where};
-    scene.policy.vary_constants = true;
+    scene.options.vary_constants = true;
     return scene;
 }
 

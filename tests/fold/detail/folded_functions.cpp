@@ -49,7 +49,7 @@ TEST_CASE("folded_functions: knows what the record names, and the bodies with ca
 TEST_CASE(
     "folded_functions: a node of a body that says its module is changed, and its owners are") {
     auto scene = test::deciding_layers();
-    scene.policy.selection = {{"Layer"}}; // so that no `fc` folds
+    scene.options.selection = stemma::of_classes{{"Layer"}}; // so that no `fc` folds
     const auto bytes = scene.fold();
     const stemma::wire_model model(bytes, "folded");
     const auto record = stemma::find_fold_record(model).value();

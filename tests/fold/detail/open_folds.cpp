@@ -19,15 +19,14 @@ namespace {
 using stemma::no_id;
 
 /// Folds what is attributed, and returns what comes back.
-template <class Policy>
 std::pair<std::string, std::size_t> there_and_back(const stemma::attributed_model& opened,
-                                                   const Policy& policy) {
+                                                   const stemma::fold_options<>& options) {
     const auto& model = opened.model();
     const auto& tags = opened.tags();
     const stemma::graph_contents contents(model);
     stemma::node_shapes shapes(model, contents);
     const auto plan =
-        stemma::plan_fold(model, contents, opened.modules(), tags.attributions, shapes, policy);
+        stemma::plan_fold(model, contents, opened.modules(), tags.attributions, shapes, options);
     stemma::fold_writer writer(model, contents, opened.modules(), tags.tags, tags.attributions,
                                plan);
     stemma::string_splice splice(opened.file().bytes());
@@ -42,14 +41,14 @@ TEST_CASE("fold_opener: every fixture comes back byte for byte") {
     for (const auto& file : test::model_files()) {
         CAPTURE(file);
         const stemma::attributed_model opened(file, {});
-        const auto plain = there_and_back(opened, stemma::fold_selected<>{});
+        const auto plain = there_and_back(opened, {});
         CHECK(plain.first == opened.file().bytes());
-        const auto all = there_and_back(opened, stemma::fold_selected<stemma::all_modules>{});
+        const auto all = there_and_back(opened, {.selection = stemma::all_modules{}});
         CHECK(all.first == opened.file().bytes());
-        const auto apart = there_and_back(opened, stemma::fold_apart<>{});
+        const auto apart = there_and_back(opened, {.name_of = stemma::named_by_path{}});
         CHECK(apart.first == opened.file().bytes());
         CHECK(apart.second >= plain.second);
-        const auto innermost = there_and_back(opened, stemma::fold_innermost<>{});
+        const auto innermost = there_and_back(opened, {.selection = stemma::innermost<>{}});
         CHECK(innermost.first == opened.file().bytes());
         functions += plain.second + all.second;
     }
@@ -71,7 +70,7 @@ TEST_CASE("fold_opener: files that no exporter would write come back, too") {
             where.push_back({outside ? 0 : static_cast<stemma::id>(1 + random(5)), no_id, 1});
         }
         test::fold_scene scene{bytes, test::layers(2), where};
-        scene.policy.least = 1;
+        scene.options.least = 1;
         try {
             const auto made = scene.fold();
             folded += scene.plan().functions.empty() ? 0U : 1U;

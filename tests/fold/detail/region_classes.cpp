@@ -102,7 +102,7 @@ TEST_CASE("classify_regions: a hash alone makes nothing shared") {
                              node("Add", {"b", "v"}, {"c"}), node("Tanh", {"c"}, {"y"})});
     same_hashes shapes{scene.shapes};
     const auto plan = stemma::plan_fold(scene.model, scene.contents, scene.modules,
-                                        scene.attributions, shapes, scene.policy);
+                                        scene.attributions, shapes, scene.options);
     CHECK(plan.functions.size() == 2);
     CHECK(plan.functions[plan.function[1]].numbered() == "Layer");
     CHECK(plan.functions[plan.function[2]].numbered() == "Layer.1");

@@ -29,8 +29,8 @@ public:
     [[nodiscard]] test::fold_scene make() {
         auto main = make_graph({"x", "cond"}, 0);
         auto scene = main.first.scene(3, main.second);
-        scene.policy.least = 1 + random_(3);
-        scene.policy.vary_constants = random_.one_in(2);
+        scene.options.least = 1 + random_(3);
+        scene.options.vary_constants = random_.one_in(2);
         return scene;
     }
 
@@ -161,7 +161,8 @@ TEST_CASE("unfolded_graph: equal bodies that lie in modules in another way are n
     const auto plan = scene.plan();
     CHECK(plan.functions[plan.function[1]].calls == 1);
     CHECK(test::unfold(scene.fold()) == scene.bytes);
-    scene.policy.selection = {{"Layer"}}; // those of the first one only say that they are of it
+    scene.options.selection =
+        stemma::of_classes{{"Layer"}}; // those of the first one only say that they are of it
     CHECK(scene.plan().functions.size() == 2);
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }

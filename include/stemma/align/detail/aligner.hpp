@@ -14,6 +14,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/parameter_shapes.hpp>
 
@@ -99,8 +100,7 @@ private:
         made_count_.resize(captured_.size(), 0);
         for (auto n : nodes) {
             result.placed += chain == 0 && !nodes_.owns[n] && is_judged(n) ? 1U : 0U;
-            const auto item = result.of[nodes_.vertex[n]].operation;
-            if (item != no_id) {
+            if (const auto item = result.of[nodes_.vertex[n]].operation; item != no_id) {
                 const bool again = made_head_[item];
                 made_head_[item] = made_head_[item] || fits(n, item) == correspondence::head;
                 if (chain == 0) {
@@ -140,7 +140,7 @@ private:
             if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
                 ++result.contradicted;
                 auto& made = result.of[nodes_.vertex[n]];
-                made.confidence = std::min(made.confidence, 0.5F);
+                made.confidence = std::min(made.confidence, confidence::aligned_against);
             }
         }
     }
@@ -173,7 +173,7 @@ private:
             --length_[made.operation];
             ++length_[first.operation];
             made = first;
-            made.confidence = std::min(made.confidence, 0.9F);
+            made.confidence = std::min(made.confidence, confidence::aligned_handed);
             item_of_[n] = first.operation;
         }
     }
@@ -257,7 +257,7 @@ private:
                 made.module = common;
                 made.call = no_id;
                 made.exact = made.exact && !several;
-                made.confidence = std::min(made.confidence, 0.6F);
+                made.confidence = std::min(made.confidence, confidence::aligned_branch);
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace stemma::detail {
 /// Gives what has no place and is constant to the module of all its readers.
 template <operator_view Ops>
 void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
-    constexpr float follow_confidence = 0.97F;
     const auto& graph = ops.graph();
     std::vector<operator_t<Ops>> order;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -38,19 +38,18 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
             const auto& reader = result.of[index_of(graph, target(*it, graph))];
             agreed =
                 reader.module != no_id && (made.module == no_id || (made.module == reader.module));
-            const auto confidence = made.module == no_id
-                                        ? reader.confidence
-                                        : std::min(made.confidence, reader.confidence);
+            const auto least = made.module == no_id ? reader.confidence
+                                                    : std::min(made.confidence, reader.confidence);
             const bool same_call = made.module == no_id || made.call == reader.call;
             const bool exact = made.exact && reader.exact;
             made = reader;
             made.operation = no_id;
-            made.confidence = confidence;
+            made.confidence = least;
             made.exact = exact;
             made.call = same_call ? reader.call : no_id;
         }
         if (agreed && made.module != no_id) {
-            made.confidence *= follow_confidence;
+            made.confidence *= confidence::aligned_reader;
             result.of[i] = made;
         }
     }

@@ -12,6 +12,7 @@
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/parameter_shapes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -183,7 +184,7 @@ private:
             const auto sum = first + second;
             a.confidence = in_percent(sum > 0 ? first / sum : 0);
             b.confidence = in_percent(sum > 0 ? second / sum : 0);
-            if (b.confidence > a.confidence + 0.5F) {
+            if (b.confidence > a.confidence + detail::confidence::capture_margin) {
                 a = {};
             }
         }

@@ -18,8 +18,7 @@ concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
 
 /// A function that answers the one question of a role, in place of a policy.
 template <class F, class Any, class Result, class... Arguments>
-concept held_function = other_than<F, Any> && !policy<F> && std::copy_constructible<F> &&
-                        std::is_invocable_r_v<Result, const F&, Arguments...>;
+concept held_function = other_than<F, Any> && answering<F, Result, Arguments...>;
 
 /// What is remembered of a policy besides what it does.
 class held_name {

@@ -12,6 +12,7 @@
 #include <stemma/evidence/detail/reordered_names.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
@@ -89,7 +90,7 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
                std::optional<std::string_view> strip, thread_limit threads) {
     constexpr auto roots = static_cast<std::size_t>(scope_style_count);
     constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
-    const scope_module root{base, no_id, no_id, 0.95F};
+    const scope_module root{base, no_id, no_id, detail::confidence::scope};
     std::vector<scope_module> result(table.scopes.size(), root);
     const auto count = table.scopes.size() - roots;
     const auto parts = threads.parts_of_operators(count);
@@ -181,7 +182,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
         }
         const auto found = read(*it, s);
         if (found.contradicts()) {
-            result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
+            result.of_operator[v] = {found.other, no_id, no_id, detail::confidence::scope_read};
             continue;
         }
         if (!found.own && !result.of_operator.empty()) {
@@ -327,9 +328,9 @@ template <parameter_readers Ops>
             self(first, self);
         }
         // What is guessed is no surer than the module in which it was found.
-        const auto guess = [&](id m, float confidence) {
+        const auto guess = [&](id m, float sureness) {
             const auto at_most = result.of_scope[scope.parent].confidence;
-            module = {m, no_id, no_id, std::min(confidence, at_most)};
+            module = {m, no_id, no_id, std::min(sureness, at_most)};
         };
         const auto make = [&](std::string_view instance) {
             const auto path = detail::path_below(builder, parent, scope.style, instance);
@@ -346,17 +347,18 @@ template <parameter_readers Ops>
         if (repeats &&
             (is_call || plain ||
              (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
-            guess(result.of_scope[first].module, 0.8F);
+            guess(result.of_scope[first].module, detail::confidence::scope_numbered);
         } else if (is_call) {
-            guess(make(counted->first), 0.8F);
+            guess(make(counted->first), detail::confidence::scope_numbered);
         } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
-            guess(builder.at_path(path, parent), 0.85F);
+            guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
         } else if (counted && (first != no_id || !table.leftover.empty())) {
             // `att_1` beside `att` may be another module that prints as the first; and so it may
             // without, where an optimizer took operators away.
-            guess(make(scope.instance()), 0.8F);
+            guess(make(scope.instance()), detail::confidence::scope_numbered);
         } else {
-            guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
+            guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden
+                                                             : detail::confidence::scope_new);
         }
     };
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {

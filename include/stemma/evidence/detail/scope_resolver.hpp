@@ -6,6 +6,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/printed_modules.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
@@ -86,23 +87,23 @@ public:
         const auto segment = table_.scopes[s].instance();
         const auto deep = shared_->witness[s].deep.get(tree_);
         if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
-            return found(around, around, deep, 0.95F); // the root, which is written like a module
+            return found(around, around, deep, confidence::scope); // the root, as a module
         }
         if (table_.scopes[s].style == scope_style::relative) {
             const auto module = find_module(shared_->lookup, segment, around);
-            return found(module, around, deep, 0.95F);
+            return found(module, around, deep, confidence::scope);
         }
         if (table_.scopes[s].style == scope_style::typed) {
             // Some recorders write full paths.
             const auto full = find_module(shared_->lookup, segment);
             if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
-                return found(full, around, deep, 0.97F);
+                return found(full, around, deep, confidence::scope_read);
             }
         }
         auto plain = candidates(around, segment);
         note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
-            return found(fit, around, deep, 0.95F);
+            return found(fit, around, deep, confidence::scope);
         }
         if (const auto counted = split_count(segment)) {
             const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
@@ -111,16 +112,16 @@ public:
             }
         }
         if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
-            return found(elsewhere, around, deep, 0.9F);
+            return found(elsewhere, around, deep, confidence::scope_elsewhere);
         }
         if (plain.empty() && calls_known_) {
             // Here it ran, though not where calls were counted.
             plain = candidates(around, segment, true);
             if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
-                return found(fit, around, deep, 0.9F);
+                return found(fit, around, deep, confidence::scope_elsewhere);
             }
         }
-        return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
+        return found(plain.empty() ? no_id : plain.front(), around, deep, confidence::scope_unfit);
     }
 
     /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
@@ -128,7 +129,7 @@ public:
         const auto deep = shared_->witness[s].deep.get(tree_);
         const auto module =
             deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
-        return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
+        return found(module, module, no_id, confidence::scope_elsewhere);
     }
 
     /// Whether what is read in one scope and below it, and in another, tells of the same modules.
@@ -165,19 +166,18 @@ private:
     [[nodiscard]] id calls(id m) const {
         if constexpr (counts_calls<Modules>) {
             return modules_.calls(m);
-        } else {
-            return no_id;
         }
+        return no_id;
     }
 
-    [[nodiscard]] scope_module found(id module, id around, id deep, float confidence) const {
+    [[nodiscard]] scope_module found(id module, id around, id deep, float sureness) const {
         if (module == no_id) {
             return {};
         }
         if (deep != no_id && tree_.is_ancestor(module, deep)) {
-            confidence = std::max(confidence, 0.97F);
+            sureness = std::max(sureness, confidence::scope_read);
         }
-        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, confidence};
+        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, sureness};
     }
 
     /// Whether the path of `m` ends in `segment`, from the last name that is no number.
@@ -225,11 +225,8 @@ private:
         };
         // A called Sequential repeats itself: its child 0 is `layer1.0`, not `layer1.layer1.0`.
         const auto digits = segment.find('.');
-        if (digits != segment.npos) {
-            const auto own = own_segment_length(around, segment);
-            if (own != 0) {
-                add(find_module(shared_->lookup, segment.substr(own + 1), around));
-            }
+        if (const auto own = own_segment_length(around, segment); own != 0) {
+            add(find_module(shared_->lookup, segment.substr(own + 1), around));
         }
         add(find_module(shared_->lookup, segment, around));
         if (fits.empty() || digits != segment.npos) {
@@ -331,25 +328,26 @@ private:
         }
         const auto fit = best_fit(fits, deep);
         if (deep != no_id && tree_.is_ancestor(fit, deep)) {
-            return found(fit, fit, deep, 0.95F);
+            return found(fit, fit, deep, confidence::scope);
         }
         if (calls_known_) {
             // Scopes that print alike are numbered through: first all calls of one module ...
+            const bool one = fits.size() == 1;
             for (auto m : fits) {
                 const auto times = calls(m) == no_id ? count + 1 : calls(m);
                 if (count < times) {
-                    return found(m, m, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                    return found(m, m, deep, one ? confidence::scope_call : confidence::scope_nth);
                 }
                 count -= times;
             }
-            return found(fit, fit, deep, 0.7F);
+            return found(fit, fit, deep, confidence::scope_unfit);
         }
         if (count < fits.size()) {
-            return found(fits[count], fits[count], deep, 0.8F);
+            return found(fits[count], fits[count], deep, confidence::scope_numbered);
         }
         const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
                            table_.scopes[first].kinds == table_.scopes[s].kinds;
-        return alike ? found(fit, fit, deep, 0.8F) : scope_module{};
+        return alike ? found(fit, fit, deep, confidence::scope_numbered) : scope_module{};
     }
 
     /// A module that somebody else owns and the surrounding one calls: by an alias, by what the

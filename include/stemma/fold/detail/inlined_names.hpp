@@ -6,6 +6,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/function_calls.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -130,7 +131,8 @@ private:
     }
 
     [[nodiscard]] static attribution of_call(const inlined_place& call) {
-        return {call.module, no_id, 0.5F, provenance::function, false};
+        return {call.module, no_id, detail::confidence::foreign_function, provenance::function,
+                false};
     }
 
     /// Whether a function says it of the node, which the call around may tell apart.

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
+#include <stemma/fold/fold.hpp>
 #include <stemma/fold/fold_plan.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
@@ -56,13 +57,13 @@ template <module_view Modules>
 namespace detail {
 
 /// Finds regions that do the same, and what goes into and comes out of each.
-template <module_view Modules, node_shapes_like Shapes, class Policy>
+template <module_view Modules, node_shapes_like Shapes>
 class region_classes {
 public:
     region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
                    std::span<const divided_graph> graphs, std::span<const id> place,
-                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
-                   fold_plan& plan)
+                   std::span<const attribution> attributions, Shapes& shapes,
+                   const fold_options<Modules>& options, fold_plan& plan)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
@@ -70,9 +71,9 @@ public:
         , place_(place)
         , attributions_(attributions)
         , shapes_(shapes)
-        , policy_(policy)
+        , options_(options)
         , plan_(plan)
-        , vary_(policy.varies_constants())
+        , vary_(options.vary_constants)
         , number_(model.value_count(), no_id) {}
 
     void classify_all() {
@@ -253,6 +254,10 @@ private:
         note_bodies(node, made);
     }
 
+    [[nodiscard]] bool is_named_alike(id a, id b) const {
+        return a == b || options_.name_of(modules_, a) == options_.name_of(modules_, b);
+    }
+
     [[nodiscard]] id function_of(id r, form made) {
         auto& candidates = by_hash_[made.hash];
         const auto module = plan_.regions[r].module;
@@ -260,7 +265,7 @@ private:
             const auto& known = forms_[f];
             auto& function = plan_.functions[f];
             if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
-                policy_.shares(modules_, plan_.regions[function.region].module, module) &&
+                is_named_alike(plan_.regions[function.region].module, module) &&
                 std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
                            [&](id a, id b) { return shapes_.equal(a, b, vary_); })) {
                 function.region = r; // the first one is met last
@@ -339,7 +344,7 @@ private:
         std::unordered_map<std::string, id> next;
         for (auto f : order) {
             auto& function = plan_.functions[f];
-            auto [domain, name] = policy_.name_of(modules_, plan_.regions[function.region].module);
+            auto [domain, name] = options_.name_of(modules_, plan_.regions[function.region].module);
             function.domain = std::move(domain);
             function.name = std::move(name);
             auto& number = next[function.domain + '\n' + function.name];
@@ -356,7 +361,7 @@ private:
     std::span<const id> place_;             // by node: the innermost region
     std::span<const attribution> attributions_;
     Shapes& shapes_;
-    const Policy& policy_;
+    const fold_options<Modules>& options_;
     fold_plan& plan_;
     bool vary_;
     std::vector<id> number_; // by value: in the region that is being looked at
@@ -377,16 +382,16 @@ private:
 /// `graphs` are those that have regions, ascending, and `place` says by node in which it stands.
 /// Two regions do the same when their items are equal one by one, `shapes` deciding on nodes, and
 /// are wired alike, and when the same of their bodies are calls; they share a function when the
-/// policy agrees. Inputs come in the order in which they are read, those that are no initializers
-/// first; outputs in the order in which they are used behind the first call.
+/// options name their modules alike. Inputs come in the order in which they are read, those that
+/// are no initializers first; outputs in the order in which they are used behind the first call.
 /// Complexity: O(V + E) expected, for every level of regions inside each other.
-template <module_view Modules, node_shapes_like Shapes, class Policy>
+template <module_view Modules, node_shapes_like Shapes>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
                       const Modules& modules, std::span<const divided_graph> graphs,
                       std::span<const id> place, std::span<const attribution> attributions,
-                      Shapes& shapes, const Policy& policy, fold_plan& plan) {
-    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, graphs, place,
-                                                    attributions, shapes, policy, plan)
+                      Shapes& shapes, const fold_options<Modules>& options, fold_plan& plan) {
+    detail::region_classes<Modules, Shapes>(model, contents, modules, graphs, place, attributions,
+                                            shapes, options, plan)
         .classify_all();
 }
 

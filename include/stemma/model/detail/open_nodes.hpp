@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -20,8 +21,9 @@ template <class Sources>
         bool settled = false;
         sources.for_each_claim(node, [&](const claim& made) {
             exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-            settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
-                                  made.source < provenance::parameter);
+            settled =
+                settled || (made.exact && !made.doubtful && made.confidence >= confidence::sure &&
+                            made.source < provenance::parameter);
         });
         open[node] = !settled || exact > 1;
     }

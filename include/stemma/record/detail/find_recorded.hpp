@@ -6,6 +6,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/carrier.hpp>
@@ -85,7 +86,7 @@ struct recorded_evidence {
             continue;
         }
         for (std::size_t i = 0; i < origins.size(); ++i) {
-            claim made{origins[i], no_id, 0.9F, provenance::recorded};
+            claim made{origins[i], no_id, detail::confidence::recorded_alone, provenance::recorded};
             made.doubtful = origins.size() > 1;
             table_of(i)[node] = made;
         }

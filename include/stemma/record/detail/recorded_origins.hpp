@@ -7,6 +7,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
@@ -345,7 +346,8 @@ private:
             made.exact = false;
         }
         const bool sure = found_[node].node != no_id && !found_[node].by_hint;
-        made.confidence = std::min(made.confidence, sure ? 0.95F : 0.9F);
+        made.confidence = std::min(made.confidence, sure ? detail::confidence::recorded
+                                                         : detail::confidence::recorded_alone);
         return made.confidence > 0 ? made : claim{};
     }
 
