@@ -65,8 +65,8 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cuts", "dag", "explain", "folds", "isolate", "numerics", "operations",
-                           "placement", "probe", "query", "sidecar", "split", "summary", "tree", "validate")}
+              for name in ("capture", "compare", "cost", "cuts", "dag", "explain", "folds", "isolate", "numerics", "operations",
+                           "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
 
 
 def check(name, document, what):
@@ -94,6 +94,11 @@ def reports_of(model, capture, truth, folder):
     everything = json.loads(sidecar.read_text())
     yield "sidecar", everything
     yield "summary", run("analyze", model, *with_capture)
+    yield "cost", run("analyze", model, *with_capture, "--cost")
+    times = folder / "times.csv"
+    times.write_text("name,time\nno such node,1\n" +
+                     "".join(f"{node['name']},2\n" for node in everything["nodes"] if node["name"]))
+    yield "profile", run("profile", model, times, *with_capture)
     yield "query", run("query", model, "", *with_capture)
     yield "query", run("query", model, "op:*", *with_capture)
     yield "validate", run("validate", model)
@@ -101,6 +106,10 @@ def reports_of(model, capture, truth, folder):
     yield "summary", run("tag", model, *with_capture, "-o", tagged)
     yield "validate", run("validate", tagged)
     yield "compare", run("compare", model, tagged)
+    carried = tagged.with_name("carried.json")
+    yield "summary", run("carry", tagged, model, "--sidecar", carried)
+    yield "sidecar", json.loads(carried.read_text(encoding="utf-8"))
+    yield "explain", run("explain", model, "#0", "-m", tagged)
     yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
     yield "tree", run("tree", model, *with_capture)

@@ -2,15 +2,22 @@
 #include "common.hpp"
 #include "report.hpp"
 
+#include <stemma/cost/cost_report.hpp>
+#include <stemma/cost/model_cost.hpp>
+#include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/report/analyze_model.hpp>
+#include <stemma/types/polynomial.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -25,6 +32,8 @@ struct analyze_options {
     std::string filter;
     std::string table = "tags";
     std::size_t rows = 20;
+    bool cost = false;
+    std::vector<std::string> dims; // NAME=N
 };
 
 std::string node_text(const stemma::attributed_model& opened, id node) {
@@ -191,7 +200,105 @@ struct names_output {
     void write(std::string_view text) { put_names(text); }
 };
 
+/// The modules that cost most, and what is not in the numbers.
+void print_cost(const stemma::attributed_model& opened, const stemma::model_cost& cost,
+                std::vector<id> order, const stemma::module_statistics& counts, std::size_t rows) {
+    const auto size = [&](id m) { return cost[m].flops.estimate([](auto) { return 64; }); };
+    std::stable_sort(order.begin(), order.end(), [&](id a, id b) { return size(a) > size(b); });
+    order.resize(std::min(rows, order.size()));
+    // One line a module while the numbers are short; one line a number where they are formulas.
+    const auto dims = cost.open_dims();
+    if (dims.empty()) {
+        put("{}\n",
+            shaded(fmt::format("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9}  {}", "MACs", "FLOPs",
+                               "parameters", "weights", "in", "out", "peak", "module"),
+                   shade::strong));
+    }
+    for (auto m : order) {
+        const auto& one = cost[m];
+        const auto text = [&](const stemma::polynomial& number) { return cost.short_text(number); };
+        const auto module = shaded(shortened(path_text(opened, m), 60), shade::name);
+        if (dims.empty()) {
+            put("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9}  {}\n", text(one.macs), text(one.flops),
+                text(static_cast<std::int64_t>(counts.parameters[m])),
+                stemma::bytes_text(counts.bytes[m]), text(one.in), text(one.out), text(one.peak),
+                module);
+            continue;
+        }
+        put("{}\n", module);
+        put("  MACs {}\n  FLOPs {}\n", text(one.macs), text(one.flops));
+        put("  bytes in {}, out {}, peak {}; weights {}\n", text(one.in), text(one.out),
+            text(one.peak), stemma::bytes_text(counts.bytes[m]));
+    }
+    const auto& all = cost[0];
+    if (all.unknown > 0) {
+        put("not counted: {} of unknown cost\n", counted(all.unknown, "node"));
+    }
+    for (const auto& [op, nodes] : cost.unlisted()) {
+        put("  {}: no rule ({})\n", op, counted(nodes, "node"));
+    }
+    if (cost.unknown_values() > 0) {
+        put("not counted: {} of unknown size\n", counted(cost.unknown_values(), "value"));
+    }
+    if (all.loops > 0) {
+        put("counted as if they ran once: the bodies of {}\n", counted(all.loops, "loop"));
+    }
+    std::string names;
+    for (const auto& name : dims) {
+        names.append(names.empty() ? "" : ", ").append(name);
+    }
+    if (!dims.empty()) {
+        put("not fixed: {}; --dim NAME=N gives a value\n", names);
+    }
+}
+
+stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
+    stemma::cost_options options;
+    for (const auto& text : dims) {
+        const auto equals = text.rfind('=');
+        std::int64_t size = 0;
+        const auto* end = text.data() + text.size();
+        if (equals == text.npos || equals == 0 || equals + 1 == text.size() ||
+            std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 0) {
+            throw stemma::error(stemma::error_code::refused, "", "--dim " + text, "is not NAME=N");
+        }
+        options.dims[text.substr(0, equals)] = size;
+    }
+    return options;
+}
+
+int analyze_cost(const analyze_options& options) {
+    const auto opened = open_model(options.common);
+    const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
+    const auto report = stemma::analyze_model(*opened, options.filter, "");
+    const auto& counts = report.analysis.modules;
+    const auto& modules = report.part.modules;
+    if (options.common.format == "json") {
+        standard_output out;
+        stemma::write_cost(out, cost, *opened, modules, counts);
+    } else if (options.common.format == "csv") {
+        names_output out;
+        if (options.table == "nodes") {
+            stemma::write_node_cost_csv(out, cost, *opened);
+            return done;
+        }
+        stemma::write_cost_csv(out, cost, *opened, modules, counts);
+    } else {
+        print_cost(*opened, cost, modules, counts, options.rows);
+    }
+    return done;
+}
+
 int analyze(const analyze_options& options) {
+    if (options.cost) {
+        return analyze_cost(options);
+    }
+    if (options.table == "nodes") {
+        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "is for --cost");
+    }
+    if (!options.dims.empty()) {
+        throw stemma::error(stemma::error_code::refused, "", "--dim", "is for --cost");
+    }
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);
     auto report = stemma::analyze_model(*opened, options.filter, options.oracle);
@@ -220,12 +327,20 @@ void add_analyze(CLI::App& app, action& chosen) {
             takes.value("--filter", options.filter, "QUERY",
                         "look only at the nodes that fit a query");
             takes
-                .choice("--table", options.table, "tags,modules,operators,weights,below",
-                        "what csv lists: tags, modules, operators, weights, below")
+                .choice("--table", options.table, "tags,modules,operators,weights,below,nodes",
+                        "what csv lists: tags, modules, operators, weights, below; of --cost also "
+                        "nodes")
                 ->type_name("T");
             takes.value("--rows", options.rows, "N", "rows of a table that are printed at most",
                         "20");
+            takes.flag("--cost", options.cost,
+                       "say what the modules cost: multiplications, weights, memory");
+            takes
+                .value("--dim", options.dims, "NAME=N",
+                       "a value for a dimension that is not fixed, for --cost")
+                ->allow_extra_args(false);
             takes.footer("Examples:\n  stemma analyze model.onnx\n"
+                         "  stemma analyze model.onnx --cost --dim batch=1\n"
                          "  stemma analyze model.onnx -m modules.json --format json\n"
                          "  stemma analyze model.onnx --filter 'encoder and op:MatMul'\n"
                          "  stemma analyze model.onnx --format csv --table modules");

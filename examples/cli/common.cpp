@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/capture/captures.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/io/json_text.hpp>
+#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/open/model_notes.hpp>
+#include <stemma/open/original_model.hpp>
 
 #include <fmt/core.h>
 
@@ -20,12 +21,14 @@ CLI::Option* command_line::choice(const char* names, std::string& to, const std:
     return value(names, to, words, text, to)->check(CLI::IsMember(stemma::split_list(list)));
 }
 
-void command_line::common(common_options& options, const std::string& formats) const {
+void command_line::common(common_options& options, const std::string& formats,
+                          const char* model_name) const {
     auto& how = options.attribution;
     auto& names = options.policies;
     const auto& known = known_policies();
-    model(options.model);
-    captures(options.captures, "capture with what PyTorch knew (JSON); may repeat");
+    model(options.model, model_name);
+    captures(options.captures, "capture with what PyTorch knew (JSON), or the ONNX file that "
+                               "MODEL was made of; may repeat");
     value("--select", names.selection, "S", "modules that get tags: " + known.selections.names());
     list("--keep", names.keep, "CLASS,...", "infrastructure classes that get tags too: LayerNorm");
     value("--naming", names.naming, "N", "what tags look like: " + known.namings.names());
@@ -84,8 +87,8 @@ std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile) {
     auto how = stemma::with_policies(options.attribution, options.policies, known_policies());
-    how.captures = stemma::captures(options.captures);
     how.threads = threads_of(options);
+    how.captures = stemma::captures_or_original(options.captures, how.threads);
     auto file = std::make_unique<const stemma::model_file>(options.model, how.threads);
     auto beside = stemma::start_beside(meanwhile ? how.threads : stemma::thread_limit(),
                                        file->model().node_count(),
@@ -97,18 +100,33 @@ open_model(const common_options& options,
     how.threads = meanwhile ? how.threads.without_one() : how.threads;
     auto opened = std::make_unique<stemma::attributed_model>(std::move(file), std::move(how));
     beside.get();
-    if (options.quiet) {
-        return opened;
+    if (!options.quiet) {
+        print_notes(*opened);
     }
-    for (const auto& one : stemma::model_notes(*opened)) {
+    return opened;
+}
+
+void print_notes(stemma::attributed_model& opened) {
+    for (const auto& one : stemma::model_notes(opened)) {
         auto text = one.place.empty() ? std::string() : one.place + ": ";
         if (one.node != stemma::no_id) {
-            text += fmt::format("node '{}': ", short_name(opened->model().name(one.node)));
+            text += fmt::format("node '{}': ", short_name(opened.model().name(one.node)));
         }
         print_error(text.append(one.text).append(
             one.code == "tree.unnamed" ? "; a capture (-m) would" : ""));
     }
-    return opened;
+}
+
+void warn_of_external_data(const common_options& options, const output_options& output,
+                           const stemma::wire_model& model) {
+    const auto files = output.data == "keep" ? stemma::files_left_behind(model, output.path)
+                                             : std::vector<std::string>();
+    if (!files.empty()) {
+        note(options,
+             fmt::format("{} keeps its weights in '{}' beside {}; runtimes look for it beside {}: "
+                         "use --data link or --data copy",
+                         output.path, files.front(), model.file(), output.path));
+    }
 }
 
 } // namespace cli

@@ -100,11 +100,15 @@ public:
     /// Ends the help.
     void footer(const std::string& text) const { command_.footer(text); }
 
-    /// Adds MODEL, the options that say how nodes are attributed, `--format` and `--quiet`.
-    void common(common_options& options, const std::string& formats = "text,json") const;
+    /// Adds MODEL, or what it is called, the options that say how nodes are attributed, `--format`
+    /// and `--quiet`.
+    void common(common_options& options, const std::string& formats = "text,json",
+                const char* model_name = "MODEL") const;
 
     /// Adds MODEL.
-    void model(std::string& path) const { argument("MODEL", path, "an ONNX file"); }
+    void model(std::string& path, const char* name = "MODEL") const {
+        argument(name, path, "an ONNX file");
+    }
     /// Adds `-m`.
     void captures(std::vector<std::string>& to, const char* text) const {
         value("-m,--modules", to, "CAPTURE", text)->allow_extra_args(false);
@@ -162,6 +166,13 @@ std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile = {});
 
+/// Says on standard error what a user should know of how it went to open a model.
+void print_notes(stemma::attributed_model& opened);
+
+/// External data stays where it is unless asked for, and is looked for beside the model.
+void warn_of_external_data(const common_options& options, const output_options& output,
+                           const stemma::wire_model& model);
+
 /// Returns: how many threads a command may use.
 stemma::thread_limit threads_of(const common_options& options);
 
@@ -186,6 +197,7 @@ void write_output(const output_options& options, Write write) {
 
 /// Adds one command; each stands in a file of its own name.
 void add_analyze(CLI::App& app, action& chosen);
+void add_carry(CLI::App& app, action& chosen);
 void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);
 void add_dag(CLI::App& app, action& chosen);
@@ -198,6 +210,7 @@ void add_fold(CLI::App& app, action& chosen);
 void add_numerics(CLI::App& app, action& chosen);
 void add_plan(CLI::App& app, action& chosen);
 void add_probe(CLI::App& app, action& chosen);
+void add_profile(CLI::App& app, action& chosen);
 void add_query(CLI::App& app, action& chosen);
 void add_split(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);

@@ -81,6 +81,7 @@ private:
         row("known from",
             fmt::format("{}, confidence {:.2f}{}", found_.provenances[one.source], one.confidence,
                         one.call == no_id ? "" : fmt::format(", call {}", one.call)));
+        print_origins(one.node);
         for (auto caller : one.callers) {
             row("called by", module_text(caller));
         }
@@ -110,6 +111,24 @@ private:
             row("makes", typed(output.value, output.type));
             print_readers(output.readers);
         }
+    }
+
+    /// The nodes of the original, where tags were carried over from one.
+    void print_origins(id node) {
+        const auto& origins = found_.origins;
+        const auto numbers = origins.of(node);
+        const auto kind = origins.kind(node);
+        if (kind == stemma::origin_kind::inserted || kind == stemma::origin_kind::served) {
+            row("put in", kind == stemma::origin_kind::inserted ? "behind what its data come from"
+                                                                : "in front of what reads it");
+        }
+        print_some("came from", numbers.size(), [&](std::size_t i) {
+            const auto one = origins[numbers[i]];
+            return fmt::format("{}  {}",
+                               one.name.empty() ? fmt::format("{}#{}", one.graph, one.position)
+                                                : std::string(one.name),
+                               shaded(module_text(one.module), shade::dim));
+        });
     }
 
     void print_value(const stemma::value_explanation& one) {

@@ -27,19 +27,6 @@ struct tag_options {
     [[nodiscard]] bool prints_text() const { return common.format == "text" && !common.quiet; }
 };
 
-/// External data stays where it is unless asked for, and is looked for beside the model.
-void warn_of_external_data(const tag_options& options, const stemma::wire_model& model) {
-    const auto& output = options.output.path;
-    const auto files = options.output.data == "keep" ? stemma::files_left_behind(model, output)
-                                                     : std::vector<std::string>();
-    if (!files.empty()) {
-        note(options.common,
-             fmt::format("{} keeps its weights in '{}' beside {}; runtimes look for it beside {}: "
-                         "use --data link or --data copy",
-                         output, files.front(), model.file(), output));
-    }
-}
-
 int tag(const tag_options& options) {
     const auto start = std::chrono::steady_clock::now();
     const auto carriers = stemma::carriers_named(options.carriers);
@@ -75,7 +62,7 @@ int tag(const tag_options& options) {
         }
     }
     if (const auto& output = options.output.path; !output.empty()) {
-        warn_of_external_data(options, opened->model());
+        warn_of_external_data(common, options.output, opened->model());
         opened->forget_evidence();
         auto how = writing(options.output, threads_of(common));
         how.name_nodes = options.name_nodes;

@@ -3,10 +3,14 @@
 #define STEMMA_CORE_HPP
 
 #include <stemma/align/align.hpp>
+#include <stemma/align/align_graphs.hpp>
 #include <stemma/align/alignment.hpp>
 #include <stemma/align/captured_operations.hpp>
+#include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/fused_operators.hpp>
+#include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/align/rewritten_operators.hpp>
 #include <stemma/capture/captured_export.hpp>
 #include <stemma/capture/captured_fx.hpp>
 #include <stemma/capture/captured_trace.hpp>
@@ -26,6 +30,8 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
@@ -73,6 +79,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -112,6 +119,7 @@
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/version.hpp>
 

@@ -19,6 +19,13 @@
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
+#include <stemma/cost/cost_report.hpp>
+#include <stemma/cost/model_cost.hpp>
+#include <stemma/cost/module_times.hpp>
+#include <stemma/cost/profile_pictures.hpp>
+#include <stemma/cost/profile_readers.hpp>
+#include <stemma/cost/profile_report.hpp>
+#include <stemma/cost/profiled_nodes.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/join_folder.hpp>
@@ -46,6 +53,8 @@
 #include <stemma/numerics/probe_model.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/external_data.hpp>
@@ -68,6 +77,7 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/open/model_notes.hpp>
+#include <stemma/open/original_model.hpp>
 #include <stemma/open/policy_names.hpp>
 #include <stemma/open/strip_model.hpp>
 #include <stemma/open/untagged_model.hpp>
@@ -95,6 +105,7 @@
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/types_by_name.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/types/value_types.hpp>

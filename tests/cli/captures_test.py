@@ -154,5 +154,29 @@ class Misfits(Case):
             self.assertNotIn("export", {node["provenance"] for node in found})
 
 
+class Carried(Case):
+    def test_to_a_file_without_names(self):
+        model, capture = (FIXTURES / "bert_micro" / name for name in ("model.onnx", "modules.json"))
+        changed, out, sidecar = FIXTURES / "bert_micro" / "anonymous.onnx", self.folder / "out.onnx", self.folder / "s"
+        said = self.succeed("carry", model, changed, "-m", capture, "-o", out, "--sidecar", sidecar).stdout
+        self.assertIn("nodes kept", said)
+        self.succeed("strip", out, "-o", self.folder / "stripped.onnx")
+        self.assertEqual((self.folder / "stripped.onnx").read_bytes(), changed.read_bytes())
+        nodes = json.loads(sidecar.read_text())["nodes"]
+        truth = true_modules("bert_micro")
+        wrong = [node["name"] for node in nodes
+                 if node["name"] in truth and node["scope_module"] != truth[node["name"]]]
+        self.assertLessEqual(len(wrong), len(nodes) // 20, wrong)
+        self.assertEqual([node["name"] for node in nodes if not node["origins"]], [])
+        for words in ((out,), (changed, "-m", model)):
+            self.assertIn("came from", self.succeed("explain", *words, "#9").stdout)
+
+    def test_of_another_model(self):
+        model, other = (FIXTURES / name / "model.onnx" for name in ("mlp", "lstm_classifier"))
+        self.fail_with(1, "carry", other, model, "-o", self.folder / "out.onnx", saying="is not what the model was made of")
+        self.assertFalse((self.folder / "out.onnx").exists())
+        self.fail_with(2, "tag", model, "-m", other, "-m", model, saying="one original too many")
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

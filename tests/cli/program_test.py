@@ -216,13 +216,20 @@ class TaggedFiles(Case):
         self.succeed("tag", model, "-m", capture, "-o", tagged, "--sidecar", sidecar, "-q")
         tree = self.folder / "tree.json"
         tree.write_text(self.succeed("tree", model, "-m", capture, "--format", "json").stdout)
-        for modules in tagged, sidecar, tree:
+        for modules in sidecar, tree:
             again = self.folder / "again.onnx"
             told = self.succeed("tag", model, "-m", modules, "-o", again)
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
             self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", modules).stdout)
-        self.fail_with(3, "tag", model, "-m", model, saying="is a model without tags")
+        # A model is the original, whose nodes those of the other one name besides.
+        carried = self.folder / "carried.json"
+        self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
+        self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", tagged).stdout)
+        before, after = (json.loads(file.read_text())["nodes"] for file in (sidecar, carried))
+        keys = "scope_module", "module", "tag"
+        self.assertEqual([[node[key] for key in keys] for node in after], [[node[key] for key in keys] for node in before])
+        self.assertEqual({node["origin_kind"] for node in after}, {"kept"})
 
     def test_a_part_of_a_tagged_file_has_its_own_modules_and_parameters(self):
         fixture = FIXTURES / "bert_micro"

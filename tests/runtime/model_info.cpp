@@ -4,9 +4,10 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
-#include <stemma/onnx/detail/value_renaming.hpp>
 #include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -387,36 +388,31 @@ bool detour(const std::string& path) {
         return false;
     }
     const auto name = model.value_name(*input);
-    stemma::value_renaming renaming;
-    renaming.add(name, copy);
-    std::string graph;
-    std::string node;
-    stemma::detail::append_field(fields::node::input, name, node);
-    stemma::detail::append_field(fields::node::output, copy, node);
-    stemma::detail::append_field(fields::node::op_type, "Identity", node);
-    stemma::detail::append_field(fields::graph::node, node, graph);
-    std::string result;
-    stemma::wire_reader reader(model.bytes().data(), 0,
-                               static_cast<std::uint32_t>(model.bytes().size()), path);
-    for (stemma::wire_field field; reader.next(field);) {
+    stemma::detail::new_names names;
+    names.add(name, copy);
+    stemma::message_tree result;
+    bool first = true;
+    result.edit(model.reader(), [&](stemma::edited_field& field) {
         if (!field.is_bytes(fields::model::graph)) {
-            result.append(reader.whole(field));
-            continue;
+            return;
         }
-        auto inside = reader.inner(field);
-        for (stemma::wire_field part; inside.next(part);) {
-            if (part.is_bytes(fields::graph::node)) {
-                stemma::detail::append_field(fields::graph::node, renaming.node(inside.inner(part)),
-                                             graph);
-            } else {
-                graph.append(inside.whole(part));
+        field.replace([&] {
+            if (std::exchange(first, false)) {
+                result.append(fields::graph::node, [&] {
+                    result.append(fields::node::input, name);
+                    result.append(fields::node::output, copy);
+                    result.append(fields::node::op_type, "Identity");
+                });
             }
-        }
-        stemma::detail::append_field(fields::model::graph, graph, result);
-        graph.clear();
-    }
+            result.edit(field.inner(), [&](stemma::edited_field& part) {
+                if (part.is_bytes(fields::graph::node)) {
+                    rename_values(part, stemma::detail::names_in::graph, names);
+                }
+            });
+        });
+    });
     stemma::output_file output(path);
-    output.write(result);
+    output.write(result.text(model.bytes()));
     output.commit(false);
     return true;
 }

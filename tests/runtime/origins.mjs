@@ -114,7 +114,7 @@ class Original {
         const modules = counted.map((node) => this.modules.get(node));
         return modules.length === 0 || modules.includes(undefined)
             ? null
-            : { module: modules.reduce(commonAncestor), alike: new Set(modules).size === 1 };
+            : { module: modules.reduce(commonAncestor), alike: new Set(modules).size === 1, nodes: counted };
     }
 }
 
@@ -239,8 +239,8 @@ class Optimized {
         return { begins, ends: [...ends], shared: region.size > 1 };
     }
 
-    /** @returns the module of a node; null where it cannot be told. */
-    moduleOf(node) {
+    /** @returns the module of a node, and the nodes that it stands for; null where it cannot be told. */
+    sliceOf(node) {
         const { begins, ends, shared } = this.#surroundings(node);
         if (ends.length === 0) {
             return null;
@@ -249,7 +249,7 @@ class Optimized {
         const nodes =
             this.original.between(begins, ends) ?? this.original.between(new Set([...begins, ...others]), ends);
         const told = nodes?.size > 0 ? this.original.moduleOf(nodes) : null;
-        return told === null || (shared && !told.alike) ? null : told.module;
+        return told === null || (shared && !told.alike) ? null : { module: told.module, nodes: shared ? null : told.nodes };
     }
 }
 
@@ -260,24 +260,33 @@ class Optimized {
  *          comes from.
  */
 export function modulesAfter(before, after, moduleOf) {
+    return slicesAfter(before, after, moduleOf).map((slice) => slice && slice.module);
+}
+
+/**
+ * @returns for each node of `after` its module, and the nodes of `before` that it stands for: those that compute with
+ *          data where there are any; null as `nodes` for what was inserted, or cannot be told from its neighbours
+ */
+export function slicesAfter(before, after, moduleOf) {
     const optimized = new Optimized(after, new Original(before, moduleOf));
-    const modules = new Map();
+    const slices = new Map();
     const tell = (node, through) => {
-        if (modules.has(node)) {
-            return modules.get(node);
+        if (slices.has(node)) {
+            return slices.get(node);
         }
-        let module;
+        let slice;
         if (!optimized.isInserted(node) || through.has(node)) {
-            module = optimized.moduleOf(node);
+            slice = optimized.sliceOf(node);
         } else if (optimized.makers.has(node.inputs[0])) {
-            module = tell(optimized.makers.get(node.inputs[0]), new Set([...through, node]));
+            slice = tell(optimized.makers.get(node.inputs[0]), new Set([...through, node]));
         } else {
             const readers = node.outputs.flatMap((output) => optimized.readers.get(output) ?? []);
-            const read = readers.map((reader) => tell(reader, new Set([...through, node])));
-            module = read.filter((one) => one !== null).reduce((a, b) => (a === null ? b : commonAncestor(a, b)), null);
+            const read = readers.map((reader) => tell(reader, new Set([...through, node]))).filter(Boolean);
+            slice = read.length === 0 ? null : { module: read.map(({ module }) => module).reduce(commonAncestor) };
         }
-        modules.set(node, module);
-        return module;
+        slice = slice && optimized.isInserted(node) ? { module: slice.module, nodes: null } : slice;
+        slices.set(node, slice);
+        return slice;
     };
     return after.nodes.map((node) => tell(node, new Set()));
 }

@@ -158,6 +158,36 @@ export class Graphs {
     }
 }
 
+/** @returns a model in which nodes and values are called `prefix` and a number, in the order in which they stand. */
+export function anonymous(bytes, prefix) {
+    const names = new Map([["", ""]]);
+    const rename = (name) => {
+        const old = name.toString();
+        if (!names.has(old)) {
+            names.set(old, `${prefix}${names.size}`);
+        }
+        return Buffer.from(names.get(old));
+    };
+    const { graph: g, node: n, attribute: a, tensor, info } = field;
+    const renameIn = (number) => (one) => new Message(one).map(number, rename).encode();
+    let count = 0;
+    const change = (graph) => {
+        const renameNode = (node) => {
+            const changed = node.map(n.input, rename).map(n.output, rename).drop(n.name);
+            return changed.add(n.name, `${prefix}${prefix}${count++}`).map(n.attribute, (one) => {
+                const attribute = new Message(one);
+                const body = (graph) => change(new Message(graph)).encode();
+                return attribute.map(a.graph, body).map(a.graphs, body).encode();
+            });
+        };
+        [g.input, g.output, g.valueInfo].forEach((number) => graph.map(number, renameIn(info.name)));
+        graph.map(g.initializer, renameIn(tensor.name));
+        return graph.map(g.node, (one) => renameNode(new Message(one)).encode());
+    };
+    const model = new Message(bytes);
+    return model.map(field.model.graph, (one) => change(new Message(one)).encode()).encode();
+}
+
 /** What a small tensor holds, whatever it is called: runtimes share those that are equal, and no large ones. */
 function contentOf(tensor) {
     const { name, doc, metadata } = field.tensor;

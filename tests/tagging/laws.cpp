@@ -379,6 +379,7 @@ TEST_CASE("laws: lexicon", "[policy][laws]") {
     CHECK(stemma::broken_lexicon_laws(stemma::torch_lexicon{}, captured, types).empty());
     CHECK(stemma::broken_lexicon_laws(stemma::similar_names{}, captured, types).empty());
     CHECK(stemma::broken_lexicon_laws(stemma::equal_names{}, captured, types).empty());
+    CHECK(stemma::broken_lexicon_laws(stemma::rewritten_operators{}, captured, types).empty());
     CHECK(stemma::broken_lexicon_laws(fickle_lexicon{{}, 0}, captured, types).size() == 1);
     CHECK(stemma::broken_lexicon_laws(fickle_lexicon{{}, 1}, captured, types).size() == 1);
 }

@@ -2,10 +2,12 @@
 #ifndef STEMMA_CAPTURE_CAPTURE_SOURCE_HPP
 #define STEMMA_CAPTURE_CAPTURE_SOURCE_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -22,6 +24,8 @@ namespace stemma {
 struct captured_evidence {
     std::vector<claim_table> claims; ///< a table for each part of the capture that says something
     std::vector<std::string> notes;  ///< what a user should know of how it went
+    bool decides = false;            ///< no other source is asked about nodes with such a claim
+    carried_facts carried{};         ///< where tags are carried over from another model
 };
 
 /// A capture that was read, as attribution asks it.

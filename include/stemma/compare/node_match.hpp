@@ -37,7 +37,7 @@ struct node_match {
 
 /// What is compared of the operators of one graph, as numbers by vertex that are equal where
 /// something is.
-struct comparable_graph {
+struct matched_graph {
     const operator_graph* graph = nullptr;
     std::span<const std::uint64_t> type;   ///< the operator
     std::span<const std::uint64_t> label;  ///< operator, attributes, constants that are no weights
@@ -52,7 +52,7 @@ namespace detail {
 /// Finds partners in rounds, from what is surely the same to what is only in the same place.
 class node_matcher {
 public:
-    node_matcher(const comparable_graph& a, const comparable_graph& b, node_match& match)
+    node_matcher(const matched_graph& a, const matched_graph& b, node_match& match)
         : a_(a), b_(b), match_(match) {}
 
     void run() {
@@ -66,7 +66,7 @@ public:
         spread_from_all(closeness::same_place);
         match_around(0, true);
         match_around(0, false);
-        const auto by_name = [](const comparable_graph& side, id v) {
+        const auto by_name = [](const matched_graph& side, id v) {
             return side.name[v] == 0 ? 0 : hash_mix(side.label[v], side.name[v]);
         };
         match_keys(keys_of(a_, by_name), keys_of(b_, by_name), true);
@@ -86,7 +86,7 @@ private:
     };
 
     template <class Key>
-    [[nodiscard]] static keys keys_of(const comparable_graph& side, Key key) {
+    [[nodiscard]] static keys keys_of(const matched_graph& side, Key key) {
         keys made(side.label.size());
         for (id v = 0; v < made.size(); ++v) {
             made[v] = key(side, v);
@@ -95,9 +95,9 @@ private:
     }
 
     /// Returns: by vertex a number for the operator and all that is at most so many steps away.
-    [[nodiscard]] static keys surroundings(const comparable_graph& side, std::size_t steps,
+    [[nodiscard]] static keys surroundings(const matched_graph& side, std::size_t steps,
                                            bool with_weights, bool placed) {
-        auto now = keys_of(side, [&](const comparable_graph& s, id v) {
+        auto now = keys_of(side, [&](const matched_graph& s, id v) {
             return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0),
                             with_weights ? s.weight[v] : 0);
         });
@@ -127,8 +127,8 @@ private:
 
     /// Returns: by vertex a number for all that it is computed from, or for all that is computed
     /// from it. Requires: edges lead upwards.
-    [[nodiscard]] static keys histories(const comparable_graph& side, bool backwards, bool placed) {
-        auto made = keys_of(side, [&](const comparable_graph& s, id v) {
+    [[nodiscard]] static keys histories(const matched_graph& side, bool backwards, bool placed) {
+        auto made = keys_of(side, [&](const matched_graph& s, id v) {
             return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
         });
         const auto& graph = *side.graph;
@@ -191,7 +191,7 @@ private:
     /// Makes those of equal keys partners where both graphs have as many of them; 0 is no key.
     void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
         using entry = std::pair<std::uint64_t, id>;
-        const auto open = [&](const keys& key, const comparable_graph& side,
+        const auto open = [&](const keys& key, const matched_graph& side,
                               const std::vector<id>& partner) {
             std::vector<entry> entries;
             for (id v = 0; v < key.size(); ++v) {
@@ -283,8 +283,7 @@ private:
     template <class Meet>
     void meet_readers(id v, id w, bool loosely, const Meet& meet) const {
         using entry = std::pair<std::uint64_t, id>;
-        const auto readers = [&](const comparable_graph& side, id of,
-                                 const std::vector<id>& partner) {
+        const auto readers = [&](const matched_graph& side, id of, const std::vector<id>& partner) {
             std::vector<entry> found;
             for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
                 const auto reader = (*e).target;
@@ -318,8 +317,8 @@ private:
         }
     }
 
-    const comparable_graph& a_;
-    const comparable_graph& b_;
+    const matched_graph& a_;
+    const matched_graph& b_;
     node_match& match_;
 };
 
@@ -331,7 +330,7 @@ private:
 /// Pairs that `match` holds already stay, so that whoever knows better may say so first. Operators
 /// in places without a partner get one only where their results have the same name.
 /// Complexity: O((V + E) log V).
-inline void match_nodes(const comparable_graph& a, const comparable_graph& b, node_match& match) {
+inline void match_nodes(const matched_graph& a, const matched_graph& b, node_match& match) {
     detail::node_matcher(a, b, match).run();
 }
 

@@ -24,6 +24,7 @@ struct operator_tags {
     std::string_view module;          ///< path of the deepest module; "" for the root
     std::span<const std::string> all; ///< all tags, where there are several; else empty
     std::string_view all_as_json;     ///< the same as a JSON array; else ""
+    std::string_view origins{}; ///< in an original as a JSON array, see `spell_origins`; or ""
 };
 
 /// Everything stemma writes in node, tensor, value and model metadata starts with this.
@@ -35,6 +36,8 @@ inline constexpr std::string_view source_module_key = "pkg.stemma.source_module"
 inline constexpr std::string_view module_key = "pkg.stemma.module";
 /// Metadata of nodes, tensors and values: all tags.
 inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
+/// Node metadata: which nodes of an original it came from.
+inline constexpr std::string_view origins_key = "pkg.stemma.origins";
 /// Node metadata: what `namespace` was before.
 inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
 /// Model metadata: the record of the tagging.
@@ -183,6 +186,9 @@ struct metadata_carrier {
         sink.metadata(module_key, tags.module);
         if (!tags.all.empty()) {
             sink.metadata(hierarchy_tags_key, tags.all_as_json);
+        }
+        if (!tags.origins.empty()) {
+            sink.metadata(origins_key, tags.origins);
         }
     }
 };

@@ -28,6 +28,7 @@
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/record/detail/find_recorded.hpp>
 #include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/read_origins.hpp>
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
 #include <stemma/record/detail/take_over_tags.hpp>
@@ -127,7 +128,6 @@ public:
     [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
     [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
-
     /// Returns: the modules that the scopes stand for.
     [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
 
@@ -195,6 +195,7 @@ public:
         record.nodes = model().node_count();
         record.digest = digest_ ? *digest_ : structure_digest(model());
         record.from_model = tree_from_model_;
+        record.carried = !found_.origins.empty();
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
         }
@@ -224,6 +225,7 @@ private:
         options_.resolution.set_min_confidence(detail::min_confidence(options_));
         find_claims();
         tag();
+        take_carried();
         if (uses_record_ && fresh_ && !options_.retag &&
             !take_over_tags(model(), modules_, found_)) {
             problems_.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
@@ -332,6 +334,8 @@ private:
             [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
+        decides_ = found.decides && !claims_.empty();
+        carried_ = std::move(found.carried);
         capture_.reset();
     }
 
@@ -357,9 +361,19 @@ private:
     }
 
     void tag() {
-        found_ =
-            tag_operators(context(), policies{sources(), options_.resolution, options_.selection,
-                                              options_.naming, options_.propagation});
+        found_ = tag_operators(
+            context(),
+            policies{detail::decided_sources{sources(), decides_ ? &claims_.front() : nullptr,
+                                             detail::min_confidence(options_)},
+                     options_.resolution, options_.selection, options_.naming,
+                     options_.propagation});
+    }
+
+    void take_carried() {
+        detail::take_carried(uses_record_ && fresh_ && record_->carried
+                                 ? detail::read_carried(model(), modules_, found_)
+                                 : std::move(carried_),
+                             found_);
     }
 
     std::unique_ptr<const model_file> file_;
@@ -374,6 +388,8 @@ private:
     std::optional<context_type> context_;
     std::unique_ptr<opened_capture> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
+    bool decides_ = false; // about the nodes that the first of them claims something of
+    carried_facts carried_;
     std::vector<std::string> notes_;
     std::vector<std::string> problems_;
     tagging found_;

@@ -279,6 +279,37 @@ using onnx_sources =
                      optional_source<leftovers>, optional_source<class_tags>, given_claims,
                      added_sources>;
 
+/// All sources, of which others are silent where one claim decides.
+struct decided_sources {
+    using policy_category = evidence_category;
+
+    onnx_sources all;
+    const claim_table* decided = nullptr; ///< null: none does
+    float least = 0;                      ///< the confidence that a claim needs for that
+
+    template <class Claims>
+    struct claims {
+        Claims made;
+        const claim_table* decided;
+        float least;
+
+        template <class Function>
+        void for_each_claim(id node, Function f) const {
+            if (decided != nullptr && decided->of[node].module != no_id &&
+                decided->of[node].confidence >= least) {
+                f(decided->of[node]);
+            } else {
+                made.for_each_claim(node, f);
+            }
+        }
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        return claims<decltype(all.prepare(context))>{all.prepare(context), decided, least};
+    }
+};
+
 /// Returns: whether options ask a source of the library.
 [[nodiscard]] inline bool uses(const attribution_options& options, provenance p) {
     return !options.sources ||

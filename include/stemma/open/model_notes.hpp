@@ -27,8 +27,10 @@ public:
     [[nodiscard]] std::vector<finding> notes() && {
         note_record();
         if (!opened_.options().captures.empty()) {
-            note_mapping();
-            note_misfit();
+            if (opened_.tags().origins.empty()) { // an original need not have its names
+                note_mapping();
+                note_misfit();
+            }
             for (const auto& text : opened_.capture_notes()) {
                 add("capture.unused", "capture, " + text, "");
             }

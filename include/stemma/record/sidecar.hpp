@@ -7,7 +7,9 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
@@ -97,6 +99,33 @@ void write_tags(json_writer<Sink>& json, const tagging& found, id_set set) {
     json.end_array();
 }
 
+/// Writes members about what a node came from, where tags were carried over from an original.
+template <text_sink Sink>
+void write_origins(json_writer<Sink>& json, const module_tree& modules, const node_origins& origins,
+                   id node) {
+    if (origins.empty()) {
+        return;
+    }
+    json.member("origin_kind", to_string(origins.kind(node)));
+    json.key("origins");
+    json.begin_array(true);
+    for (const auto number : origins.of(node)) {
+        const auto one = origins[number];
+        json.begin_object(true);
+        json.member("graph", one.graph);
+        json.member("index", one.position);
+        json.member("name", one.name);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("origin_modules");
+    json.begin_array(true);
+    for (const auto module : modules_of(origins, node)) {
+        json.value(modules.path(module));
+    }
+    json.end_array();
+}
+
 template <text_sink Sink>
 void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
                 const tagging& found, std::string_view graph, id node) {
@@ -136,6 +165,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         json.end_array();
         json.end_object();
     }
+    write_origins(json, modules, found.origins, node);
     json.end_object();
 }
 

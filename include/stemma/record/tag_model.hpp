@@ -7,12 +7,14 @@
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
@@ -130,7 +132,9 @@ public:
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
                const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
                std::string_view table, std::string_view sketch = {})
-        : found_(&found)
+        : model_(&model)
+        , modules_(&modules)
+        , found_(&found)
         , carrier_(carrier)
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
@@ -150,11 +154,19 @@ public:
     void edit_node(id node, message_edits& edits) {
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
-        if (module != last_module_ || tags != last_tags_) {
-            last_module_ = module;
+        const bool carried = found_->origins.kind(node) != origin_kind::unknown;
+        if (module != last_module_ || tags != last_tags_ || carried) {
+            last_module_ = carried ? no_id : module;
             last_tags_ = tags;
             sink_.clear();
-            carrier_.write(texts_.of_operator(node), sink_);
+            auto texts = texts_.of_operator(node);
+            if (carried) {
+                origins_.clear();
+                detail::append_origins(found_->origins, *modules_, node, model_->name(node), module,
+                               origins_);
+                texts.origins = origins_;
+            }
+            carrier_.write(texts, sink_);
         }
         edits_.edit_node(node, &sink_, edits);
         if (names_) {
@@ -193,11 +205,14 @@ private:
         return value < tags.size() ? texts_.as_json(tags[value]) : std::string_view{};
     }
 
+    const wire_model* model_;
+    const module_tree* modules_;
     const tagging* found_;
     Carrier carrier_;
     tag_texts texts_;
     tag_edits edits_;
     wire_carrier_sink sink_;
+    std::string origins_; // of the last node
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
     std::shared_ptr<const shared_facts> facts_;

@@ -6,6 +6,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/module_explanation.hpp>
 
@@ -64,6 +65,7 @@ private:
         json_.member("confidence", one.confidence);
         json_.key("call");
         one.call == no_id ? json_.null() : json_.value(one.call);
+        write_origins(json_, opened_.modules(), found_.origins, one.node);
         write_list("claims", one.claims);
         json_.member("conflict", one.conflict);
         write_list("attributes", one.attributes);

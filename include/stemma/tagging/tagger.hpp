@@ -11,6 +11,7 @@
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/tagging/attribute.hpp>
@@ -44,6 +45,7 @@ public:
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
     std::size_t dropped = 0;        ///< operators with claims that were not believed
     provenance_names provenances;   ///< of the sources that were asked
+    node_origins origins;           ///< in an original, where tags were carried over from one
 
     /// Returns: the selected module whose tag is the operator's primary one.
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }

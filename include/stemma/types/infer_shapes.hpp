@@ -7,18 +7,25 @@
 #include <stemma/onnx/detail/schema_changes.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/body_formals.hpp>
 #include <stemma/types/detail/body_rules.hpp>
+#include <stemma/types/detail/exact_facts.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/type_rules.hpp>
+#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,15 +44,25 @@ public:
     /// Requires: both outlive it.
     /// Complexity: O(values + nodes).
     shape_inference(const wire_model& model, value_types& types)
-        : model_(model)
-        , types_(types)
-        , table_(model, types)
-        , contents_(model)
-        , met_(model.node_count(), false) {
-        for (id op = 0; op < model.operator_count(); ++op) {
-            rules_.push_back(detail::find_rule(model.operator_domain(op), model.operator_type(op)));
-        }
+        : shape_inference(model, types, false) {}
+
+    /// As above, but extents that have names are computed with, and what is found is told to an
+    /// observer. `bound` gives values to names. Requires: all but `bound` outlive it.
+    shape_inference(const wire_model& model, value_types& types,
+                    const std::map<std::string, std::int64_t>& bound, shape_observer& observer)
+        : shape_inference(model, types, true) {
+        observer_ = &observer;
+        exact_.emplace(table_, bound);
+        observer.begin(table_, exact_->algebra());
+        infer_all();
     }
+
+    // Rules refer to its table.
+    shape_inference(const shape_inference&) = delete;
+    shape_inference& operator=(const shape_inference&) = delete;
+
+    /// Returns: what the extents that an observer sees are. Requires: there is one.
+    [[nodiscard]] const detail::extent_algebra& algebra() const { return exact_->algebra(); }
 
     /// Adds the type of a value to the types, if it has none there and it can be known.
     /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
@@ -85,6 +102,17 @@ public:
 private:
     using extents = detail::extents;
     using tensor_facts = detail::tensor_facts;
+
+    shape_inference(const wire_model& model, value_types& types, bool exact)
+        : model_(model)
+        , types_(types)
+        , table_(model, types, exact)
+        , contents_(model)
+        , met_(model.node_count(), false) {
+        for (id op = 0; op < model.operator_count(); ++op) {
+            rules_.push_back(detail::find_rule(model.operator_domain(op), model.operator_type(op)));
+        }
+    }
 
     struct step {
         id node;
@@ -142,6 +170,10 @@ private:
         };
         const auto inputs = model_.inputs(node);
         std::for_each(inputs.begin(), inputs.end(), follow);
+        if (exact_ && model_.owner(node) != no_id) { // formals are what the owner is given
+            const auto given = model_.inputs(model_.owner(node));
+            std::for_each(given.begin(), given.end(), follow);
+        }
         for (auto g : contents_.bodies_of(node)) {
             const auto& outputs = model_.graph(g).outputs;
             std::for_each(outputs.begin(), outputs.end(), follow);
@@ -149,22 +181,34 @@ private:
     }
 
     void infer_call_or_node(id node) {
+        if (exact_) {
+            formals_.settle(model_.graph_of(node), table_);
+        }
         if (const auto f = model_.callee(node); f != no_id) {
             infer_call(node, model_.functions()[f].graph);
         } else {
             infer(node);
         }
+        observer_->see(node);
     }
 
     void infer_function(id g) {
+        for (auto body : contents_.bodies(g)) {
+            formals_.forget(body);
+        }
         for (auto node : contents_.nodes(g)) {
             const auto* rule = rules_[model_.operator_id(node)];
-            if (model_.callee(node) != no_id || !node_attributes(model_, node).has_reference()) {
+            const node_attributes attributes(model_, node);
+            if (model_.callee(node) != no_id || !attributes.has_reference() ||
+                (exact_ && detail::keeps_extents(attributes))) {
                 infer_call_or_node(node);
-            } else if (rule != nullptr && rule->keeps_rank) {
+                continue;
+            }
+            if (rule != nullptr && rule->keeps_rank) {
                 infer(node);
                 forget_extents(node);
             }
+            observer_->see(node);
         }
     }
 
@@ -185,6 +229,7 @@ private:
                 table_.put(function.inputs[i], table_.input(call, i));
             }
         }
+        observer_->enter(call);
         infer_function(g);
         for (std::size_t i = 0; i < function.outputs.size(); ++i) {
             if (function.outputs[i] != no_id) {
@@ -203,6 +248,7 @@ private:
         });
         calls_[g].open = false;
         --open_calls_;
+        observer_->leave(call);
     }
 
     /// Calls `f(value)` for all that is defined in a function and its bodies.
@@ -251,12 +297,26 @@ private:
         const auto bodies = contents_.bodies_of(node);
         if (!bodies.empty()) {
             infer_owner(node, bodies);
+        } else if (exact_ && exact_->looks_around(model_.op_type(node))) {
+            infer_exactly(node);
+        } else if (exact_) {
+            memo_.infer(node, [&] { infer_exactly(node); });
         } else if (rules_[op] != nullptr) {
             memo_.infer(node, [&] { rules_[op]->infer({table_, node}); });
         }
     }
 
+    void infer_exactly(id node) {
+        const auto* rule = rules_[model_.operator_id(node)];
+        if (!exact_->infer(node, model_.domain(node), model_.op_type(node)) && rule != nullptr) {
+            rule->infer({table_, node});
+        }
+    }
+
     void infer_owner(id node, std::span<const id> bodies) {
+        if (exact_) {
+            formals_.keep_states(node, bodies, table_);
+        }
         if (model_.domain(node).empty()) {
             for (const auto& rule : detail::body_rules) {
                 if (rule.op_type == model_.op_type(node)) {
@@ -286,6 +346,10 @@ private:
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
     std::size_t open_calls_ = 0;
+    std::optional<detail::exact_facts> exact_; // where somebody observes
+    detail::body_formals formals_{model_};
+    shape_observer nobody_;
+    shape_observer* observer_ = &nobody_;
 };
 
 /// Adds the types of all values that can be known, see `shape_inference`.

@@ -78,7 +78,7 @@ public:
     [[nodiscard]] id first_node(id m) const noexcept { return first_[m]; }
 
     /// The nodes as they are matched; `place` is by node. Valid as long as both.
-    [[nodiscard]] comparable_graph view(const std::vector<std::uint64_t>& place) const noexcept {
+    [[nodiscard]] matched_graph view(const std::vector<std::uint64_t>& place) const noexcept {
         return {&graph_, type_, label_, weight_, place, name_, quiet_};
     }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -83,6 +84,29 @@ struct whole_numbers {
         tensor.known = true;
     }
     return tensor;
+}
+
+/// Reads a tensor of at most so many numbers of float32. Complexity: O(fields + values).
+[[nodiscard]] inline std::optional<std::vector<float>>
+read_small_floats(wire_reader fields, std::size_t max_values = 64) {
+    using at = detail::onnx_fields::tensor;
+    const auto header = read_tensor_header(fields);
+    std::string bytes;
+    for (wire_field field; fields.next(field);) {
+        const bool data = field.is_bytes(at::raw_data) || field.is_bytes(at::float_data) ||
+                          field.is(at::float_data, wire_type::fixed32);
+        if (data && bytes.size() + field.size() <= 4 * max_values) {
+            bytes.append(fields.text(field));
+        }
+    }
+    if (header.data_type != 1 || header.external || bytes.size() != 4 * header.elements()) {
+        return std::nullopt;
+    }
+    std::vector<float> values(bytes.size() / sizeof(float));
+    if (!values.empty()) {
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+    }
+    return values;
 }
 
 /// Reads attributes of one node by name.

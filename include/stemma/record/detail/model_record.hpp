@@ -32,6 +32,7 @@ struct model_record {
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+    bool carried = false; ///< tags came from an original, whose nodes those of the model name
 
     /// Returns: one of the options, "" where the default was taken.
     [[nodiscard]] std::string option(const std::string& name) const {
@@ -106,6 +107,8 @@ public:
             record_.digest = std::stoull(std::string(part.text()), nullptr, 16);
         } else if (path == "from_model") {
             record_.from_model = part.boolean();
+        } else if (path == "carried") {
+            record_.carried = part.boolean();
         } else if (path.starts_with("options.")) {
             record_.options[path.substr(8)] = part.text();
         }
@@ -237,6 +240,9 @@ private:
     }
     json.member("digest", digest);
     json.member("from_model", record.from_model);
+    if (record.carried) {
+        json.member("carried", true);
+    }
     const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
     string_pool classes;
     bool unknown = false; // "" stands once for all of them

@@ -29,9 +29,11 @@ namespace stemma::detail {
 /// What is known of all values of a model, and what its nodes say of their operands.
 class fact_table {
 public:
-    /// Starts with declared types and what initializers are.
-    fact_table(const wire_model& model, value_types& types)
+    /// Starts with declared types and what initializers are. With `exact`, what is inferred counts
+    /// more than names that are declared for extents.
+    fact_table(const wire_model& model, value_types& types, bool exact = false)
         : model_(&model)
+        , exact_(exact)
         , facts_(model.value_count(), 0)
         , tensor_of_(model.value_count(), no_id)
         , literals_(model.value_count(), 0) {
@@ -193,6 +195,29 @@ public:
         return read_literal(value);
     }
 
+    /// Returns: the elements of a small constant of float32.
+    [[nodiscard]] std::optional<std::vector<float>> reals(id value) const {
+        std::optional<std::vector<float>> read;
+        if (value != no_id && model_->is_initializer(value)) {
+            const auto& tensor = model_->tensors()[tensor_of_[value]];
+            return tensor.sparse ? read : read_small_floats(model_->reader(tensor.message));
+        }
+        const auto producer = value == no_id ? no_id : model_->producer(value);
+        if (producer != no_id && is_constant_[model_->operator_id(producer)]) {
+            node_attributes(*model_, producer).for_each([&](std::string_view name, wire_reader at) {
+                for (wire_field part; name == "value" && at.next(part);) {
+                    if (part.is_bytes(onnx_fields::attribute::t)) {
+                        read = read_small_floats(at.inner(part));
+                    }
+                }
+            });
+        }
+        return read;
+    }
+
+    /// Returns: the names that extents have.
+    [[nodiscard]] string_pool& names() noexcept { return types_.names(); }
+
     /// Returns: how many elements a small one-dimensional input has.
     [[nodiscard]] static std::optional<std::size_t> length_of(const tensor_facts& facts) {
         if (facts.ranked() && facts.rank() == 1 && facts.dims->front() >= 0 &&
@@ -258,7 +283,7 @@ private:
     }
 
     /// Returns: what was known, and what is learned beyond that.
-    [[nodiscard]] static tensor_facts joined(tensor_facts known, const tensor_facts& facts) {
+    [[nodiscard]] tensor_facts joined(tensor_facts known, const tensor_facts& facts) const {
         if (known.data_type == 0) {
             known.data_type = facts.data_type;
         }
@@ -267,7 +292,8 @@ private:
         } else if (facts.ranked() && facts.rank() == known.rank()) {
             for (std::size_t i = 0; i < known.rank(); ++i) {
                 auto& extent = (*known.dims)[i];
-                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+                const bool open = extent == any_extent || (exact_ && extent < any_extent);
+                extent = open && (*facts.dims)[i] != any_extent ? (*facts.dims)[i] : extent;
             }
         }
         if (!known.numbers) {
@@ -286,6 +312,7 @@ private:
     }
 
     const wire_model* model_;
+    bool exact_;
     fact_pool pool_;
     std::vector<id> facts_;     // by value: number in the pool
     std::vector<id> tensor_of_; // by value: number of the initializer

@@ -14,10 +14,14 @@
 
 namespace stemma::detail {
 
-/// The extents of a tensor: numbers, -1 where unknown, or below that named ones.
+/// The extents of a tensor: numbers, -1 where unknown, below that named ones, and still below what
+/// is computed from these.
 using extents = std::vector<std::int64_t>;
 
 constexpr std::int64_t any_extent = -1;
+
+// From here down extents are computed from named ones, see `extent_algebra`.
+constexpr std::int64_t computed_extents = -(std::int64_t{1} << 40U);
 
 // Beyond any real tensor or shape; keeps hostile files from building them without end.
 constexpr std::size_t max_extents = 64;

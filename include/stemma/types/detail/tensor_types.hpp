@@ -39,10 +39,14 @@ public:
     /// Requires: `facts` are ranked, and named extents come from `read`.
     [[nodiscard]] std::string write(const tensor_facts& facts) const {
         return write_tensor_type(facts.data_type, *facts.dims, [&](std::int64_t extent) {
-            return extent < any_extent ? symbols_[static_cast<id>(-2 - extent)]
-                                       : std::string_view();
+            return extent < any_extent && extent > computed_extents
+                       ? symbols_[static_cast<id>(-2 - extent)]
+                       : std::string_view();
         });
     }
+
+    /// Returns: the names of extents: that of -2 is the first.
+    [[nodiscard]] string_pool& names() noexcept { return symbols_; }
 
 private:
     string_pool symbols_; // names of extents

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "report.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/open/original_model.hpp>
+#include <stemma/open/write_tagged.hpp>
+#include <stemma/report/summarize_model.hpp>
+
+#include <fmt/core.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+struct carry_options {
+    std::string original;
+    common_options common; // of the changed model; captures are of the original
+    output_options output{.path = ""};
+    std::string carriers = "metadata,mark";
+    std::string sidecar;
+};
+
+void print_counts(const stemma::attributed_model& opened) {
+    std::array<std::size_t, 5> counts{};
+    const auto& origins = opened.tags().origins;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        ++counts[static_cast<std::size_t>(origins.kind(node))];
+    }
+    using stemma::origin_kind;
+    const auto count = [&](origin_kind kind) {
+        return grouped(counts[static_cast<std::size_t>(kind)]);
+    };
+    print_row("carried",
+              fmt::format("{} nodes kept, {} replaced, {} put in, {} of unknown origin",
+                          count(origin_kind::kept), count(origin_kind::replaced),
+                          grouped(counts[static_cast<std::size_t>(origin_kind::inserted)] +
+                                  counts[static_cast<std::size_t>(origin_kind::served)]),
+                          count(origin_kind::unknown)));
+}
+
+int carry(const carry_options& options) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto carriers = stemma::carriers_named(options.carriers);
+    auto before = options.common;
+    before.model = options.original;
+    before.attribution.min_confidence = 0;
+    std::shared_ptr<stemma::attributed_model> original = open_model(before);
+    original->forget_evidence();
+    auto how = stemma::with_policies(options.common.attribution, options.common.policies,
+                                     known_policies());
+    how.threads = threads_of(options.common);
+    how.digest = !options.output.path.empty();
+    auto opened = stemma::carry_tags(std::move(original), options.common.model, std::move(how));
+    for (const auto& text : opened->capture_notes()) {
+        print_error(text);
+    }
+    if (opened->tags().origins.empty()) {
+        return found_something;
+    }
+    const bool prints_text = options.common.format == "text" && !options.common.quiet;
+    auto summary = stemma::summarize(*opened, "");
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    summary.seconds = taken.count();
+    if (prints_text) {
+        print_summary(summary);
+        print_counts(*opened);
+    }
+    if (!options.sidecar.empty()) {
+        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync);
+        if (prints_text) {
+            print_row("sidecar", options.sidecar);
+        }
+    }
+    if (const auto& output = options.output.path; !output.empty()) {
+        warn_of_external_data(options.common, options.output, opened->model());
+        opened->forget_evidence();
+        const auto bytes = stemma::write_tagged(
+            *opened, output, carriers, writing(options.output, threads_of(options.common)));
+        if (prints_text) {
+            print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),
+                                             options.carriers));
+        }
+    }
+    if (options.common.format == "json") {
+        standard_output out;
+        stemma::write_summary(out, summary);
+    }
+    return done;
+}
+
+} // namespace
+
+void add_carry(CLI::App& app, action& chosen) {
+    add_command<carry_options>(
+        app, chosen, "carry", "give a model that a tool made the tags of its original", carry,
+        [](command_line takes, carry_options& options) {
+            takes.argument("ORIGINAL", options.original,
+                           "the ONNX file that the tool was given; -m is about it");
+            takes.common(options.common, "text,json", "CHANGED");
+            takes.value("-o,--output", options.output.path, "OUT",
+                        "where CHANGED goes with its tags; without it only the report is printed");
+            takes.value("--carrier", options.carriers, "C,...",
+                        "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
+                        "model",
+                        "metadata,mark");
+            takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
+            takes.data(options.output.data);
+            takes.flag("--force", options.output.force,
+                       "replace weight files that exist beside OUT");
+            takes.no_sync(options.output.no_sync);
+            takes.footer("Examples:\n  stemma carry model.onnx optimized.onnx -o tagged.onnx\n"
+                         "  stemma carry model.onnx int8.onnx -m modules.json --sidecar tags.json");
+        });
+}
+
+} // namespace cli

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/graph_matcher.hpp>
+#include <stemma/align/detail/group_aligner.hpp>
+#include <stemma/align/detail/slice_finder.hpp>
+#include <stemma/align/detail/type_pairs.hpp>
+#include <stemma/align/detail/value_numbers.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Finds for the operators of a changed graph those of the original that they came from, once
+/// values are known.
+class aligned_origins {
+public:
+    aligned_origins(const comparable_graph& before, const comparable_graph& after,
+                    const value_numbers& numbers, const type_pairs& types,
+                    const graph_matcher& values)
+        : before_(before)
+        , after_(after)
+        , numbers_(numbers)
+        , types_(types)
+        , values_(values)
+        , left_(before.value_count(), false)
+        , slices_(before, numbers, left_)
+        , groups_(before, after, types, values)
+        , origins_(after.operator_count())
+        , found_(after.operator_count())
+        , grouped_(after.operator_count(), false) {
+        for (id v = 0; v < after.value_count(); ++v) {
+            if (values.value(v) != no_id) {
+                left_[values.value(v)] = true;
+            }
+        }
+    }
+
+    /// Adds what is found to an alignment.
+    void run(graph_alignment& result) {
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            if (!grouped_[op]) {
+                settle(op);
+            }
+        }
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            if (found_[op].kind == origin_kind::inserted) {
+                follow_data(op);
+            }
+        }
+        for (auto op = after_.operator_count(); op-- > 0;) {
+            if (found_[op].kind == origin_kind::served) {
+                follow_readers(op);
+            }
+        }
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            result.add(found_[op], origins_[op]);
+        }
+    }
+
+private:
+    static constexpr std::size_t most_in_group = 512;
+
+    static void add(std::vector<id>& list, id v) {
+        if (std::find(list.begin(), list.end(), v) == list.end()) {
+            list.push_back(v);
+        }
+    }
+
+    [[nodiscard]] bool is_known(id v) const { return v == no_id || values_.value(v) != no_id; }
+
+    /// Whether all of its values are known, so that it stands alone.
+    [[nodiscard]] bool stands_alone(id op) const {
+        const auto inputs = after_.inputs(op);
+        const auto outputs = after_.outputs(op);
+        const auto known_or_stored = [&](id v) { return is_known(v) || after_.maker(v) == no_id; };
+        return std::all_of(inputs.begin(), inputs.end(), known_or_stored) &&
+               std::any_of(outputs.begin(), outputs.end(),
+                           [&](id v) { return v != no_id && values_.value(v) != no_id; });
+    }
+
+    void settle(id op) {
+        if (is_same(op)) {
+            found_[op] = {origin_kind::kept, certainty(op)};
+            origins_[op] = {values_.partner(op)};
+            return;
+        }
+        if (!stands_alone(op)) {
+            settle_group(op);
+            return;
+        }
+        begins_.clear();
+        ends_.clear();
+        note(op);
+        settle_slice(op);
+    }
+
+    /// Whether it is an operator of the original that reads the same values, too.
+    [[nodiscard]] bool is_same(id op) const {
+        const auto partner = values_.partner(op);
+        if (partner == no_id) {
+            return false;
+        }
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(partner);
+        if (inputs.size() != others.size()) {
+            return false;
+        }
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const auto v = inputs[i] == no_id ? no_id : values_.value(inputs[i]);
+            const bool alike =
+                inputs[i] == no_id
+                    ? others[i] == no_id
+                    : others[i] != no_id &&
+                          (v == no_id ? after_.maker(inputs[i]) == no_id
+                                      : v == others[i] ||
+                                            numbers_.of_value(v) == numbers_.of_value(others[i]));
+            if (!alike) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void note(id op) {
+        for (const auto v : after_.inputs(op)) {
+            if (v != no_id && values_.value(v) != no_id &&
+                before_.role(values_.value(v)) != value_role::stored) {
+                add(begins_, values_.value(v));
+            }
+        }
+        for (const auto v : after_.outputs(op)) {
+            if (v != no_id && values_.value(v) != no_id) {
+                add(ends_, values_.value(v));
+            }
+        }
+    }
+
+    void settle_slice(id op) {
+        const auto slice = between();
+        auto& found = found_[op];
+        found.confidence = slice.whole ? certainty(op) : certainty(op) / 2;
+        if (slice.operators.empty()) {
+            found.kind = origin_kind::inserted;
+            return;
+        }
+        origins_[op] = counted(slice.operators);
+        found.kind =
+            origins_[op].size() == 1 && types_.equal(before_.type(origins_[op][0]), after_.type(op))
+                ? origin_kind::kept
+                : origin_kind::replaced;
+    }
+
+    /// Returns: what lies between `begins_` and `ends_`; nothing where these are the same.
+    [[nodiscard]] graph_slice between() {
+        auto ends = ends_;
+        std::erase_if(ends, [&](id end) {
+            return std::any_of(begins_.begin(), begins_.end(), [&](id v) {
+                return numbers_.of_value(v) == numbers_.of_value(end);
+            });
+        });
+        return ends.empty() ? graph_slice{} : slices_.find(begins_, ends);
+    }
+
+    /// Returns: of some operators those that count: what computes with data where there is such.
+    [[nodiscard]] std::vector<id> counted(const std::vector<id>& all) const {
+        std::vector<id> result;
+        const auto keep = [&](auto wanted) {
+            std::copy_if(all.begin(), all.end(), std::back_inserter(result), wanted);
+        };
+        keep([&](id op) {
+            const auto outputs = before_.outputs(op);
+            return std::any_of(outputs.begin(), outputs.end(),
+                               [&](id v) { return v != no_id && numbers_.is_data(v); });
+        });
+        if (result.empty()) {
+            keep([&](id op) { return !before_.constant(op); });
+        }
+        return result.empty() ? all : result;
+    }
+
+    [[nodiscard]] float certainty(id op) const {
+        auto best = match_basis::none;
+        for (const auto v : after_.outputs(op)) {
+            best = v == no_id ? best : std::max(best, values_.basis(v));
+        }
+        switch (best) {
+        case match_basis::computed:
+            return 0.99F;
+        case match_basis::named:
+            return 0.97F;
+        case match_basis::derived:
+            return 0.93F;
+        case match_basis::passed:
+            return 0.9F;
+        default:
+            return 0.8F;
+        }
+    }
+
+    /// Settles operators that share values which the original has not.
+    void settle_group(id op) {
+        group_.assign(1, op);
+        begins_.clear();
+        ends_.clear();
+        grouped_[op] = true;
+        for (std::size_t at = 0; at < group_.size(); ++at) {
+            const auto join = [&](id other) {
+                if (other != no_id && !grouped_[other] && group_.size() < most_in_group) {
+                    grouped_[other] = true;
+                    group_.push_back(other);
+                }
+            };
+            for (const auto v : after_.inputs(group_[at])) {
+                is_known(v) ? void() : join(after_.maker(v));
+            }
+            for (const auto v : after_.outputs(group_[at])) {
+                if (!is_known(v)) {
+                    const auto readers = values_.after_readers()[v];
+                    std::for_each(readers.begin(), readers.end(), join);
+                }
+            }
+        }
+        std::sort(group_.begin(), group_.end());
+        std::for_each(group_.begin(), group_.end(), [&](id member) { note(member); });
+        const auto ends = ends_;
+        std::erase_if(begins_,
+                      [&](id v) { return std::find(ends.begin(), ends.end(), v) != ends.end(); });
+        const auto slice = between();
+        if (slice.operators.empty()) {
+            std::for_each(group_.begin(), group_.end(), [&](id member) {
+                found_[member] = {ends.empty() ? origin_kind::unknown : origin_kind::inserted,
+                                  certainty(member)};
+            });
+            return;
+        }
+        const auto region = counted(slice.operators);
+        const auto parts = groups_.divide(group_, region);
+        for (std::size_t i = 0; i < group_.size(); ++i) {
+            const auto member = group_[i];
+            origins_[member] = parts[i];
+            found_[member].confidence = std::min(certainty(member), 0.9F);
+            found_[member].kind = parts[i].empty() ? origin_kind::inserted
+                                  : parts[i].size() == 1 && types_.equal(before_.type(parts[i][0]),
+                                                                         after_.type(member))
+                                      ? origin_kind::kept
+                                      : origin_kind::replaced;
+        }
+    }
+
+    /// What was put in is where its data come from; where these are stored or given, where they go.
+    void follow_data(id op) {
+        for (const auto v : after_.inputs(op)) {
+            const auto maker = v == no_id ? no_id : after_.maker(v);
+            if (maker == no_id || after_.constant(maker)) {
+                if (v != no_id && after_.role(v) != value_role::stored) {
+                    break;
+                }
+                continue;
+            }
+            if (found_[maker].kind != origin_kind::unknown &&
+                found_[maker].kind != origin_kind::served && maker < op) {
+                origins_[op] = origins_[maker];
+                found_[op].confidence = std::min(found_[op].confidence, found_[maker].confidence);
+                return;
+            }
+            break;
+        }
+        found_[op].kind = origin_kind::served;
+    }
+
+    void follow_readers(id op) {
+        auto& mine = origins_[op];
+        for (const auto v : after_.outputs(op)) {
+            if (v == no_id) {
+                continue;
+            }
+            for (const auto reader : values_.after_readers()[v]) {
+                if (reader > op && mine.size() < most_in_group) {
+                    mine.insert(mine.end(), origins_[reader].begin(), origins_[reader].end());
+                }
+            }
+        }
+        std::sort(mine.begin(), mine.end());
+        mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+        found_[op].kind = mine.empty() ? origin_kind::unknown : origin_kind::served;
+    }
+
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const value_numbers& numbers_;
+    const type_pairs& types_;
+    const graph_matcher& values_;
+    std::vector<bool> left_; // by value of the original: whether the changed graph has it
+    slice_finder slices_;
+    group_aligner groups_;
+    std::vector<std::vector<id>> origins_;
+    std::vector<graph_alignment::found_origins> found_;
+    std::vector<bool> grouped_;
+    std::vector<id> begins_;
+    std::vector<id> ends_;
+    std::vector<id> group_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
+#define STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/value_numbers.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Operators of a graph that lead from some values to others.
+struct graph_slice {
+    std::vector<id> operators; ///< ascending
+    bool begins_met = true;    ///< no other way leads there: every way back ends at a given value
+    bool whole = true;         ///< else there are more than are worth a look
+};
+
+/// Finds what lies between values of an original that are left in a changed graph.
+class slice_finder {
+public:
+    /// `left` is by value: whether the changed graph has it. Requires: all outlive this.
+    slice_finder(const comparable_graph& graph, const value_numbers& numbers,
+                 const std::vector<bool>& left)
+        : graph_(graph), numbers_(numbers), left_(left), seen_(graph.value_count(), 0) {}
+
+    /// Returns: what makes the values `ends` of `begins` and of nothing else, going back through
+    /// data where an end is data; where other values lead there as well, what makes them of values
+    /// that are left. Complexity: O(operators found and their inputs), up to a constant.
+    [[nodiscard]] graph_slice find(std::span<const id> begins, std::span<const id> ends) {
+        begin_numbers_.clear();
+        for (const auto v : begins) {
+            begin_numbers_.push_back(numbers_.of_value(v));
+        }
+        std::sort(begin_numbers_.begin(), begin_numbers_.end());
+        auto found = walk(ends, true);
+        if (!found.begins_met) {
+            auto further = walk(ends, false);
+            if (further.begins_met && further.whole) {
+                return further;
+            }
+        }
+        return found;
+    }
+
+    /// Whether a value is one of those that the last slice began with, or computed alike.
+    [[nodiscard]] bool is_begin(id value) const {
+        return std::binary_search(begin_numbers_.begin(), begin_numbers_.end(),
+                                  numbers_.of_value(value));
+    }
+
+private:
+    static constexpr std::size_t most = 1024;
+
+    [[nodiscard]] graph_slice walk(std::span<const id> ends, bool stop_at_left) {
+        graph_slice result;
+        const bool only_data =
+            std::any_of(ends.begin(), ends.end(), [&](id v) { return numbers_.is_data(v); });
+        ++round_;
+        work_.assign(ends.begin(), ends.end());
+        const auto end_count = work_.size();
+        for (const auto v : ends) {
+            seen_[v] = round_;
+        }
+        for (std::size_t at = 0; at < work_.size(); ++at) {
+            const auto v = work_[at];
+            if (at >= end_count) {
+                if (is_begin(v)) {
+                    continue;
+                }
+                if (stop_at_left && left_[v]) {
+                    result.begins_met = false;
+                    continue;
+                }
+            }
+            const auto maker = graph_.maker(v);
+            if (maker == no_id) {
+                result.begins_met = result.begins_met && graph_.role(v) != value_role::given;
+                continue;
+            }
+            const auto place =
+                std::lower_bound(result.operators.begin(), result.operators.end(), maker);
+            if (place != result.operators.end() && *place == maker) {
+                continue;
+            }
+            if (result.operators.size() == most) {
+                result.whole = false;
+                break;
+            }
+            result.operators.insert(place, maker);
+            for (const auto input : graph_.inputs(maker)) {
+                if (input != no_id && seen_[input] != round_ &&
+                    (!only_data || numbers_.is_data(input))) {
+                    seen_[input] = round_;
+                    work_.push_back(input);
+                }
+            }
+        }
+        return result;
+    }
+
+    const comparable_graph& graph_;
+    const value_numbers& numbers_;
+    const std::vector<bool>& left_;
+    std::vector<std::uint32_t> seen_; // by value: in which round
+    std::uint32_t round_ = 0;
+    std::vector<id> work_;
+    std::vector<std::uint64_t> begin_numbers_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP

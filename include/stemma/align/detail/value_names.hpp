@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
+#define STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/tool_names.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The values of a graph by name; a name of several finds none.
+class value_names {
+public:
+    /// Requires: the graph outlives this. Complexity: O(values + length of names).
+    explicit value_names(const comparable_graph& graph)
+        : graph_(graph), index_(graph.value_count()), several_(graph.value_count()) {
+        for (id value = 0; value < graph.value_count(); ++value) {
+            const auto name = graph.value_name(value);
+            if (name.empty()) {
+                continue;
+            }
+            const auto known = index_.insert(
+                hash_bytes(name), value, [&](id other) { return graph.value_name(other) == name; });
+            several_[known] = several_[known] || known != value;
+        }
+    }
+
+    /// Returns: the value of a name, or `no_id`. Complexity: O(length).
+    [[nodiscard]] id find(std::string_view name) const {
+        if (name.empty()) {
+            return no_id;
+        }
+        const auto found = index_.find(hash_bytes(name),
+                                       [&](id value) { return graph_.value_name(value) == name; });
+        return found == no_id || several_[found] ? no_id : found;
+    }
+
+    /// The same, of a name behind which, or in front of which, tools put words of theirs.
+    /// Complexity: O(length of the lists).
+    [[nodiscard]] id find_within(std::string_view name) const {
+        for (int cuts = 0; cuts < 4 && !name.empty(); ++cuts) {
+            const auto behind = suffix_length(name, tool_suffixes);
+            const auto before = behind > 0 ? 0 : prefix_length(name, tool_prefixes);
+            if (behind + before == 0) {
+                break;
+            }
+            name.remove_suffix(behind);
+            name.remove_prefix(before);
+            if (const auto found = find(name); found != no_id) {
+                return found;
+            }
+        }
+        return no_id;
+    }
+
+private:
+    const comparable_graph& graph_;
+    flat_index index_;
+    std::vector<bool> several_; // by the first value of a name
+};
+
+/// The operators of a graph by name; a name of several finds none.
+class operator_names {
+public:
+    /// Requires: the graph outlives this. Complexity: O(operators + length of names).
+    explicit operator_names(const comparable_graph& graph)
+        : graph_(graph), index_(graph.operator_count()), several_(graph.operator_count()) {
+        for (id op = 0; op < graph.operator_count(); ++op) {
+            const auto name = graph.name(op);
+            if (!name.empty()) {
+                const auto known = index_.insert(
+                    hash_bytes(name), op, [&](id other) { return graph.name(other) == name; });
+                several_[known] = several_[known] || known != op;
+            }
+        }
+    }
+
+    /// Returns: the operator of a name, or `no_id`. Complexity: O(length).
+    [[nodiscard]] id find(std::string_view name) const {
+        const auto found = name.empty() ? no_id : index_.find(hash_bytes(name), [&](id op) {
+            return graph_.name(op) == name;
+        });
+        return found == no_id || several_[found] ? no_id : found;
+    }
+
+private:
+    const comparable_graph& graph_;
+    flat_index index_;
+    std::vector<bool> several_; // by the first operator of a name
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
+#define STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/node_origins.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// By what a value or operator of a changed graph was found in the original, from nothing to best.
+enum class match_basis : std::uint8_t {
+    none,       ///< it was not
+    neighbours, ///< by what is around it
+    passed,     ///< it is what an inserted operator passes on
+    derived,    ///< by a name with a tool's suffix, or by content in another layout
+    named,      ///< by its name
+    computed,   ///< the same is computed of the same
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(match_basis basis) noexcept {
+    constexpr std::string_view names[]{"none",    "neighbours", "passed",
+                                       "derived", "named",      "computed"};
+    return names[static_cast<std::size_t>(basis)];
+}
+
+/// Which operators of an original graph those of a changed one came from.
+class graph_alignment {
+public:
+    /// What was found of one operator of the changed graph.
+    struct found_origins {
+        origin_kind kind = origin_kind::unknown; ///< how it is to them
+        float confidence = 0;                    ///< 0 to 1
+    };
+
+    /// Returns: how many operators of the changed graph it speaks of.
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(found_.size()); }
+
+    /// Returns: what was found of an operator.
+    [[nodiscard]] const found_origins& of(id op) const noexcept { return found_[op]; }
+
+    /// Returns: the operators of the original, ascending; those that compute with data where there
+    /// are any.
+    [[nodiscard]] std::span<const id> origins(id op) const noexcept {
+        return std::span(origins_).subspan(first_[op], first_[op + 1] - first_[op]);
+    }
+
+    /// Returns: by value of the changed graph the one of the original, or `no_id`.
+    [[nodiscard]] std::span<const id> values() const noexcept { return values_; }
+
+    /// Returns: by what a value was found.
+    [[nodiscard]] match_basis basis(id value) const noexcept { return bases_[value]; }
+
+    /// Returns: how many operators have an origin. Complexity: O(operators).
+    [[nodiscard]] std::size_t found_count() const {
+        return static_cast<std::size_t>(
+            std::count_if(found_.begin(), found_.end(), [](const found_origins& one) {
+                return one.kind != origin_kind::unknown;
+            }));
+    }
+
+    /// Appends what was found of the next operator.
+    void add(const found_origins& found, std::span<const id> origins) {
+        found_.push_back(found);
+        origins_.insert(origins_.end(), origins.begin(), origins.end());
+        first_.push_back(static_cast<id>(origins_.size()));
+    }
+
+    /// Takes what was found of all values.
+    void set_values(std::vector<id> values, std::vector<match_basis> bases) {
+        values_ = std::move(values);
+        bases_ = std::move(bases);
+    }
+
+private:
+    std::vector<found_origins> found_;
+    std::vector<id> first_{0};
+    std::vector<id> origins_;
+    std::vector<id> values_;
+    std::vector<match_basis> bases_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_COST_REPORT_HPP
+#define STEMMA_COST_COST_REPORT_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cost/model_cost.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/report/analyze_model.hpp>
+#include <stemma/types/polynomial.hpp>
+
+#include <cmath>
+#include <span>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+/// Writes a number, as text where it has extents with names in it, null where it is unknown.
+template <text_sink Sink>
+void write_amount(json_writer<Sink>& json, std::string_view name, const model_cost& cost,
+                  const polynomial& amount) {
+    json.key(name);
+    if (const auto number = amount.constant()) {
+        json.value(*number);
+    } else if (amount.is_known()) {
+        json.value(cost.text(amount));
+    } else {
+        json.null();
+    }
+}
+
+} // namespace detail
+
+/// Writes what modules cost (`stemma.cost/1`). Complexity: O(length).
+template <text_sink Sink>
+void write_cost(Sink& sink, const model_cost& cost, const attributed_model& opened,
+                std::span<const id> modules, const module_statistics& counts) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.cost/1");
+    json.member("model", opened.model().file());
+    json.key("dimensions");
+    json.begin_array(true);
+    for (const auto& name : cost.open_dims()) {
+        json.value(name);
+    }
+    json.end_array();
+    json.key("unlisted");
+    json.begin_object(true);
+    for (const auto& [op, nodes] : cost.unlisted()) {
+        json.member(op, nodes);
+    }
+    json.end_object();
+    json.member("unknown_values", cost.unknown_values());
+    json.key("modules");
+    json.begin_array();
+    for (auto m : modules) {
+        const auto& one = cost[m];
+        json.begin_object(true);
+        json.member("path", opened.modules().path(m));
+        json.member("class", opened.modules().class_name(m));
+        detail::write_amount(json, "macs", cost, one.macs);
+        detail::write_amount(json, "flops", cost, one.flops);
+        detail::write_amount(json, "own_macs", cost, cost.own(m).macs);
+        detail::write_amount(json, "own_flops", cost, cost.own(m).flops);
+        json.member("parameters", counts.parameters[m]);
+        json.member("bytes", counts.bytes[m]);
+        json.key("weights");
+        write_weights(json, counts.weights[m]);
+        detail::write_amount(json, "in", cost, one.in);
+        detail::write_amount(json, "out", cost, one.out);
+        detail::write_amount(json, "peak", cost, one.peak);
+        json.member("unknown", one.unknown);
+        json.member("loops", one.loops);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+/// Writes the same as rows of comma-separated values. Complexity: O(length).
+template <text_sink Sink>
+void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
+                    std::span<const id> modules, const module_statistics& counts) {
+    sink.write("module,class,macs,flops,parameters,bytes,in,out,peak,unknown,loops\n");
+    for (auto m : modules) {
+        const auto& one = cost[m];
+        sink.write(detail::csv_row(opened.modules().path(m), opened.modules().class_name(m),
+                                   cost.text(one.macs), cost.text(one.flops), counts.parameters[m],
+                                   counts.bytes[m], cost.text(one.in), cost.text(one.out),
+                                   cost.text(one.peak), one.unknown, one.loops));
+    }
+}
+
+/// Writes what the nodes of the main graph cost as rows of comma-separated values, with all that
+/// runs inside; extents that are not fixed are taken as typical. Complexity: O(length).
+template <text_sink Sink>
+void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+    const auto& model = opened.model();
+    sink.write("index,name,op_type,module,macs,flops,bytes\n");
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.graph_of(node) == 0) {
+            const auto whole = [](double number) { return std::llround(number); };
+            sink.write(
+                detail::csv_row(model.position(node), model.name(node), model.op_type(node),
+                                opened.modules().path(opened.tags().attributions[node].module),
+                                whole(cost.node_macs(node)), whole(cost.node_flops(node)),
+                                whole(cost.node_bytes(node))));
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_COST_REPORT_HPP

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_DETAIL_COST_COLLECTOR_HPP
+#define STEMMA_COST_DETAIL_COST_COLLECTOR_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/detail/live_memory.hpp>
+#include <stemma/cost/detail/operator_costs.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/polynomial.hpp>
+#include <stemma/types/shape_observer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Adds up what nodes cost as a model runs, by module and by node of the main graph.
+class cost_collector final : public shape_observer {
+public:
+    /// What the nodes of one module cost.
+    struct sums {
+        polynomial macs;
+        polynomial flops;
+        std::uint64_t unknown = 0; // nodes
+        std::uint64_t loops = 0;   // nodes whose bodies count once
+    };
+
+    /// `module_of(node, around)` is the module of a node, in a function that is called for the
+    /// module `around`; `no_id` elsewhere. Requires: all outlive this.
+    cost_collector(const wire_model& model, const graph_contents& contents, const tree_index& tree,
+                   const cost_rules& rules, std::function<id(id, id)> module_of)
+        : model_(model)
+        , contents_(contents)
+        , tree_(tree)
+        , costs_(model, rules)
+        , module_of_(std::move(module_of))
+        , modules_(tree.size())
+        , macs_(model.node_count(), 0)
+        , flops_(model.node_count(), 0)
+        , bytes_(model.value_count(), 0)
+        , buffer_(model.value_count(), no_id) {}
+
+    void begin(const fact_table& facts, extent_algebra& algebra) override {
+        facts_ = &facts;
+        algebra_ = &algebra;
+        costs_.begin(facts, algebra);
+        for (id value = 0; value < model_.value_count(); ++value) {
+            if (model_.kind(value) == value_kind::input) {
+                make(value);
+                memory_.keep(buffer_[value]); // the caller's
+            }
+        }
+    }
+
+    void enter(id call) override {
+        const auto around = module(call);
+        const auto& formals = graph_of(call).inputs;
+        const auto inputs = model_.inputs(call);
+        for (std::size_t i = 0; i < formals.size(); ++i) {
+            if (formals[i] != no_id) {
+                const bool given = i < inputs.size() && inputs[i] != no_id;
+                buffer_[formals[i]] = given ? buffer_[inputs[i]] : no_id;
+            }
+        }
+        const auto top = top_of(call);
+        frames_.push_back({around, top});
+    }
+
+    void leave(id call) override {
+        frames_.pop_back();
+        const auto& results = graph_of(call).outputs;
+        for (id i = 0; i < std::min<std::size_t>(results.size(), model_.output_count(call)); ++i) {
+            const auto made = model_.first_output(call) + i;
+            buffer_[made] = results[i] == no_id ? no_id : buffer_[results[i]];
+        }
+        left_ = call;
+    }
+
+    void see(id node) override {
+        const auto m = module(node);
+        for (auto value : model_.inputs(node)) {
+            memory_.use(value == no_id ? no_id : buffer_[value]);
+        }
+        if (!contents_.bodies_of(node).empty()) {
+            for_each_read(model_, contents_, node, [&](id value) { memory_.use(buffer_[value]); });
+            modules_[m].loops += model_.op_type(node) == "If" ? 0 : 1;
+            make_all(node);
+        } else if (model_.callee(node) == no_id) {
+            add_cost(node, m);
+            make_all(node);
+        } else if (left_ == node) {
+            note_sizes(node);
+        } else { // too deep, or a recursion
+            ++modules_[m].unknown;
+            make_all(node);
+        }
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            memory_.use(buffer_[model_.first_output(node) + i]);
+        }
+        memory_.step(m);
+        left_ = no_id;
+    }
+
+    /// After the last node.
+    void end() {
+        for (auto value : model_.graph(0).outputs) {
+            memory_.keep(value == no_id ? no_id : buffer_[value]);
+        }
+    }
+
+    [[nodiscard]] std::vector<sums>& modules() noexcept { return modules_; }
+    [[nodiscard]] const live_memory& memory() const noexcept { return memory_; }
+    [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
+        return unlisted_;
+    }
+    /// By node of the main graph, with all that runs inside: extents.
+    [[nodiscard]] std::vector<std::int64_t>& macs() noexcept { return macs_; }
+    [[nodiscard]] std::vector<std::int64_t>& flops() noexcept { return flops_; }
+    /// By value, outside of functions: an extent; 0 where it is stored in the file.
+    [[nodiscard]] std::vector<std::int64_t>& bytes() noexcept { return bytes_; }
+
+private:
+    struct frame {
+        id around = no_id; // the module of the call
+        id top = no_id;    // the node of the main graph
+    };
+
+    [[nodiscard]] const graph_record& graph_of(id call) const {
+        return model_.graph(model_.functions()[model_.callee(call)].graph);
+    }
+
+    [[nodiscard]] id module(id node) const {
+        if (frames_.empty()) {
+            return module_of_(node, no_id);
+        }
+        const auto around = frames_.back().around;
+        const auto m = module_of_(node, around);
+        return tree_.is_ancestor(around, m) ? m : around;
+    }
+
+    [[nodiscard]] id top_of(id node) const {
+        if (!frames_.empty()) {
+            return frames_.front().top;
+        }
+        while (model_.owner(node) != no_id) {
+            node = model_.owner(node);
+        }
+        return node;
+    }
+
+    void add_cost(id node, id m) {
+        if (costs_.rule(node) == nullptr) {
+            const auto domain = model_.domain(node);
+            std::string name(domain);
+            ++unlisted_[name.append(domain.empty() ? "" : "::").append(model_.op_type(node))];
+            ++modules_[m].unknown;
+            return;
+        }
+        const auto cost = costs_.cost(node);
+        if (!cost.macs.is_known() || !cost.flops.is_known()) {
+            ++modules_[m].unknown;
+            return;
+        }
+        modules_[m].macs += cost.macs;
+        modules_[m].flops += cost.flops;
+        const auto top = top_of(node);
+        macs_[top] = algebra_->add(macs_[top], algebra_->extent(cost.macs));
+        flops_[top] = algebra_->add(flops_[top], algebra_->extent(cost.flops));
+    }
+
+    [[nodiscard]] std::int64_t bytes_of(id value) {
+        const auto bits = bits_of_type((*facts_)[value].data_type);
+        const auto elements = costs_.elements(value);
+        if (bits == 0 || !elements.is_known()) {
+            return any_extent;
+        }
+        return bits % 8 == 0 ? algebra_->extent(elements * (bits / 8))
+                             : algebra_->extent(algebra_->divide(elements * bits + 7, 8));
+    }
+
+    void make(id value) {
+        const auto bytes = bytes_of(value);
+        bytes_[value] = bytes;
+        buffer_[value] = memory_.add(bytes);
+    }
+
+    void note_sizes(id node) {
+        for (id i = 0; frames_.empty() && i < model_.output_count(node); ++i) {
+            const auto value = model_.first_output(node) + i;
+            bytes_[value] = model_.value_name(value).empty() ? 0 : bytes_of(value);
+        }
+    }
+
+    void make_all(id node) {
+        if (model_.op_type(node) == "Constant" && model_.domain(node).empty()) {
+            return; // stored in the file
+        }
+        const auto inputs = model_.inputs(node);
+        const bool shares = !inputs.empty() && inputs[0] != no_id && costs_.is_alias(node) &&
+                            buffer_[inputs[0]] != no_id;
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            const auto value = model_.first_output(node) + i;
+            if (model_.value_name(value).empty()) {
+                continue;
+            }
+            if (shares && i == 0) {
+                bytes_[value] = bytes_of(value);
+                buffer_[value] = buffer_[inputs[0]];
+            } else {
+                make(value);
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const tree_index& tree_;
+    operator_costs costs_;
+    std::function<id(id, id)> module_of_;
+    const fact_table* facts_ = nullptr;
+    extent_algebra* algebra_ = nullptr;
+    std::vector<sums> modules_;
+    std::vector<std::int64_t> macs_;
+    std::vector<std::int64_t> flops_;
+    std::vector<std::int64_t> bytes_;
+    std::vector<id> buffer_; // by value: where it is now
+    live_memory memory_;
+    std::vector<frame> frames_; // calls that are open
+    id left_ = no_id;           // the call that was complete last
+    std::map<std::string, std::uint64_t> unlisted_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COST_DETAIL_COST_COLLECTOR_HPP

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_DETAIL_CSV_ROWS_HPP
+#define STEMMA_COST_DETAIL_CSV_ROWS_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Reads separated values row by row, with quotes; the first row says which character separates.
+class csv_rows {
+public:
+    explicit csv_rows(std::string_view text) : rest_(text) {
+        if (rest_.starts_with("\xef\xbb\xbf")) {
+            rest_.remove_prefix(3);
+        }
+        const auto line = rest_.substr(0, rest_.find('\n'));
+        for (const char mark : {';', '\t'}) {
+            separator_ = std::ranges::count(line, mark) > std::ranges::count(line, separator_)
+                             ? mark
+                             : separator_;
+        }
+    }
+
+    /// Returns: whether there was a row; fields are those of it, without blanks around them.
+    bool next(std::vector<std::string>& fields) {
+        fields.clear();
+        while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
+            line_ += rest_.front() == '\n' ? 1 : 0;
+            rest_.remove_prefix(1);
+        }
+        if (rest_.empty()) {
+            return false;
+        }
+        fields.emplace_back();
+        bool quoted = false;
+        std::size_t at = 0;
+        for (; at < rest_.size(); ++at) {
+            const char c = rest_[at];
+            if (quoted && c == '"' && at + 1 < rest_.size() && rest_[at + 1] == '"') {
+                fields.back().push_back('"');
+                ++at;
+            } else if (c == '"' && (quoted || fields.back().empty())) {
+                quoted = !quoted;
+            } else if (!quoted && c == separator_) {
+                fields.emplace_back();
+            } else if (!quoted && c == '\n') {
+                break;
+            } else {
+                fields.back().push_back(c);
+            }
+        }
+        ++line_;
+        rest_.remove_prefix(std::min(rest_.size(), at + 1));
+        for (auto& field : fields) {
+            while (!field.empty() && std::isspace(static_cast<unsigned char>(field.back())) != 0) {
+                field.pop_back();
+            }
+            field.erase(0, std::min(field.find_first_not_of(" \t"), field.size()));
+        }
+        return true;
+    }
+
+    /// Returns: the number of the row that was read last, from 1.
+    [[nodiscard]] std::size_t line() const noexcept { return line_; }
+
+private:
+    std::string_view rest_;
+    char separator_ = ',';
+    std::size_t line_ = 0;
+};
+
+/// Returns: a field in small letters.
+[[nodiscard]] inline std::string lower_case(std::string text) {
+    for (auto& c : text) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return text;
+}
+
+/// Returns: the first column whose heading is one of these, the likeliest first; nothing where none
+/// is. What stands in brackets behind it, a unit mostly, does not count.
+[[nodiscard]] inline std::optional<std::size_t>
+find_column(const std::vector<std::string>& headings,
+            std::initializer_list<std::string_view> wanted) {
+    for (const auto name : wanted) {
+        for (std::size_t i = 0; i < headings.size(); ++i) {
+            auto heading = lower_case(headings[i]);
+            heading.erase(std::min(heading.find_first_of("(["), heading.size()));
+            while (!heading.empty() && heading.back() == ' ') {
+                heading.pop_back();
+            }
+            if (heading == name) {
+                return i;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns: the microseconds of one unit that a heading or field names: `us` where none is.
+[[nodiscard]] inline double microseconds_of(std::string_view text) {
+    const auto lower = lower_case(std::string(text));
+    const auto names = [&](std::string_view unit) {
+        for (auto at = lower.find(unit); at != lower.npos; at = lower.find(unit, at + 1)) {
+            const auto is_letter = [&](std::size_t place) {
+                return place < lower.size() &&
+                       std::isalpha(static_cast<unsigned char>(lower[place])) != 0;
+            };
+            if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + unit.size())) {
+                return true;
+            }
+        }
+        return false;
+    };
+    return names("ms") || names("msec") || names("milliseconds") ? 1e3
+           : names("ns") || names("nanoseconds")                 ? 1e-3
+           : names("s") || names("sec") || names("seconds")      ? 1e6
+                                                                 : 1.0;
+}
+
+/// Returns: a number that a field holds, as a whole.
+[[nodiscard]] inline std::optional<double> read_real(std::string_view text) {
+    double value = 0;
+    const auto* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COST_DETAIL_CSV_ROWS_HPP

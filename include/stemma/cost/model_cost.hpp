@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_MODEL_COST_HPP
+#define STEMMA_COST_MODEL_COST_HPP
+
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/detail/cost_collector.hpp>
+#include <stemma/cost/detail/module_flow.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/polynomial.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// How costs are counted.
+struct cost_options {
+    std::map<std::string, std::int64_t> dims; ///< values of extents that have names
+    cost_rules rules{};                       ///< what operators cost
+    std::int64_t typical = 64; ///< what other extents are taken for where peaks are compared
+};
+
+/// What a module costs, with all below it. Unknown parts are in `unknown`, not in the sums.
+struct module_cost {
+    polynomial macs;           ///< multiplications whose results are added up
+    polynomial flops;          ///< two for each of these, and all other operations
+    polynomial in;             ///< bytes of values that come from outside, weights apart
+    polynomial out;            ///< bytes of values that are read outside
+    polynomial peak;           ///< most bytes of values that are live while it runs
+    std::uint64_t unknown = 0; ///< nodes whose cost is unknown
+    std::uint64_t loops = 0;   ///< nodes whose bodies count as if they ran once
+};
+
+/// What the modules of a model cost. Extents that are not fixed stay as names in the numbers.
+class model_cost {
+public:
+    /// `module_of(node, around)` is the module of a node: around it runs a function that is called
+    /// for that module, or `no_id`. Throws: `error` of `error_code::refused` for a name of an
+    /// extent that the model does not have. Complexity: O(nodes + values), and the nodes of
+    /// functions for each call.
+    model_cost(const wire_model& model, const tree_index& tree,
+               const std::function<id(id, id)>& module_of, const cost_options& options = {})
+        : modules_(tree.size()), own_(tree.size()) {
+        const graph_contents contents(model);
+        detail::cost_collector collector(model, contents, tree, options.rules, module_of);
+        value_types types(model);
+        check_names(model, types, options);
+        const shape_inference inference(model, types, options.dims, collector);
+        collector.end();
+        auto& algebra = inference.algebra();
+        for (id m = 0; m < tree.size(); ++m) {
+            const auto& sums = collector.modules()[m];
+            own_[m] = {sums.macs, sums.flops, {}, {}, {}, sums.unknown, sums.loops};
+        }
+        const auto flow = detail::module_flow(model, tree, module_of, collector.bytes());
+        const auto value = [&](std::int64_t bytes) {
+            return bytes == detail::any_extent ? polynomial() : algebra.value(bytes);
+        };
+        const auto typical = [&](id symbol) {
+            return algebra
+                .value_of(symbol, [&](std::string_view) { return std::optional(options.typical); })
+                .value_or(options.typical);
+        };
+        const auto peaks = collector.memory().peaks(
+            tree, [&](std::int64_t bytes) { return value(bytes).estimate(typical); }, value);
+        modules_ = own_;
+        flow.add([&](id m, std::int64_t bytes, bool comes_in, std::int64_t sign) {
+            (comes_in ? modules_[m].in : modules_[m].out) += value(bytes) * sign;
+        });
+        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+            add(modules_[m], modules_[tree.parent(m)]);
+        }
+        for (id m = 0; m < tree.size(); ++m) {
+            modules_[m].peak = peaks[m];
+        }
+        unlisted_ = collector.unlisted();
+        unknown_values_ =
+            static_cast<std::uint64_t>(std::ranges::count(collector.bytes(), detail::any_extent));
+        keep_names(algebra);
+        for (id node = 0; node < model.node_count(); ++node) {
+            estimates_.push_back(value(collector.flops()[node]).estimate(typical));
+            macs_.push_back(value(collector.macs()[node]).estimate(typical));
+            polynomial made;
+            for (id i = 0; i < model.output_count(node); ++i) {
+                made += value(collector.bytes()[model.first_output(node) + i]);
+            }
+            bytes_.push_back(made.estimate(typical));
+        }
+    }
+
+    /// Returns: what a module costs with all below it.
+    [[nodiscard]] const module_cost& operator[](id m) const noexcept { return modules_[m]; }
+    /// Returns: what its own nodes cost: no activations.
+    [[nodiscard]] const module_cost& own(id m) const noexcept { return own_[m]; }
+    [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
+
+    /// Returns: the operations of a node of the main graph with all that runs inside, extents that
+    /// are not fixed taken as typical; 0 for others, and for what is unknown.
+    [[nodiscard]] double node_flops(id node) const noexcept { return estimates_[node]; }
+    /// Returns: the same of multiplications.
+    [[nodiscard]] double node_macs(id node) const noexcept { return macs_[node]; }
+
+    /// Returns: the same of bytes that it makes.
+    [[nodiscard]] double node_bytes(id node) const noexcept { return bytes_[node]; }
+
+    /// Operators that no rule tells the cost of, `domain::type`, and how many nodes each has.
+    [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
+        return unlisted_;
+    }
+
+    /// Values whose size is unknown; they count in no activation.
+    [[nodiscard]] std::uint64_t unknown_values() const noexcept { return unknown_values_; }
+
+    /// Returns: the names of extents that the numbers are in.
+    [[nodiscard]] std::vector<std::string> open_dims() const {
+        std::vector<bool> used(names_.size());
+        for (const auto& cost : modules_) {
+            for (const auto* number : {&cost.macs, &cost.flops, &cost.in, &cost.out, &cost.peak}) {
+                for (const auto& term : number->terms()) {
+                    for (auto symbol : term.symbols) {
+                        used[symbol] = true;
+                    }
+                }
+            }
+        }
+        std::vector<std::string> result;
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            if (used[i]) {
+                result.push_back(names_[i]);
+            }
+        }
+        return result;
+    }
+
+    /// Returns: a number as one writes it, exactly: `3072*batch*sequence^2`.
+    [[nodiscard]] std::string text(const polynomial& number) const {
+        return number.text([&](id symbol) { return names_[symbol]; });
+    }
+
+    /// Returns: the same rounded to three digits: `3.07 k*batch*sequence^2`.
+    [[nodiscard]] std::string short_text(const polynomial& number) const {
+        return number.text([&](id symbol) { return names_[symbol]; }, short_number);
+    }
+
+private:
+    static std::string short_number(std::int64_t number) {
+        if (number < 1000 && number > -1000) {
+            return std::to_string(number);
+        }
+        constexpr std::string_view units = "kMGTPE";
+        auto size = static_cast<double>(number);
+        std::size_t unit = 0;
+        for (size /= 1000; std::abs(size) >= 999.5 && unit + 1 < units.size(); size /= 1000) {
+            ++unit;
+        }
+        const int digits = std::abs(size) < 9.995 ? 100 : std::abs(size) < 99.95 ? 10 : 1;
+        auto text = std::to_string(std::llround(std::abs(size) * digits));
+        if (digits > 1) {
+            text.insert(text.size() - (digits == 100 ? 2 : 1), ".");
+        }
+        return (number < 0 ? "-" : "") + text + " " + units[unit];
+    }
+
+    static void add(const module_cost& below, module_cost& above) {
+        above.macs += below.macs;
+        above.flops += below.flops;
+        above.in += below.in;
+        above.out += below.out;
+        above.unknown += below.unknown;
+        above.loops += below.loops;
+    }
+
+    static void check_names(const wire_model& model, value_types& types,
+                            const cost_options& options) {
+        if (options.dims.empty()) {
+            return;
+        }
+        detail::fact_table facts(model, types);
+        std::vector<std::string> known;
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto& dims = facts[value].dims;
+            for (std::size_t i = 0; dims && i < dims->size(); ++i) {
+                if ((*dims)[i] == detail::any_extent && model.kind(value) == value_kind::input) {
+                    known.push_back(std::string(model.value_name(value)) + "." + std::to_string(i));
+                }
+            }
+        }
+        for (id i = 0; i < facts.names().size(); ++i) {
+            known.emplace_back(facts.names()[i]);
+        }
+        for (const auto& [name, size] : options.dims) {
+            if (std::ranges::find(known, name) == known.end()) {
+                STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
+                                   known.empty() ? std::string("all dimensions are fixed")
+                                                 : "unknown; known: " + detail::join_list(known)));
+            }
+        }
+    }
+
+    void keep_names(const detail::extent_algebra& algebra) {
+        for (id i = 0; i < algebra.names().size(); ++i) {
+            names_.emplace_back(algebra.names()[i]);
+        }
+    }
+
+    std::vector<module_cost> modules_;
+    std::vector<module_cost> own_;
+    std::vector<double> estimates_; // by node: operations
+    std::vector<double> macs_;
+    std::vector<double> bytes_;
+    std::map<std::string, std::uint64_t> unlisted_;
+    std::uint64_t unknown_values_ = 0;
+    std::vector<std::string> names_; // by symbol
+};
+
+/// Counts what the modules of an opened model cost. In functions, for each call apart.
+/// Requires: evidence was not forgotten. Throws and complexity: as `model_cost`.
+[[nodiscard]] inline model_cost find_cost(attributed_model& opened,
+                                          const cost_options& options = {}) {
+    const auto& model = opened.model();
+    const auto& attributions = opened.tags().attributions;
+    if (model.functions().empty()) {
+        return {model, opened.modules().index(),
+                [&](id node, id) { return attributions[node].module; }, options};
+    }
+    const auto calls = opened.calls();
+    const auto module_of = [&](id node, id around) {
+        const auto called = calls.module_of(node, around);
+        return called == no_id ? attributions[node].module : called;
+    };
+    return {model, opened.modules().index(), module_of, options};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_MODEL_COST_HPP

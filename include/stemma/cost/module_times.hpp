@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_MODULE_TIMES_HPP
+#define STEMMA_COST_MODULE_TIMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/cost/profile.hpp>
+#include <stemma/cost/profiled_nodes.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stemma {
+
+/// The time of a module with all below it.
+struct module_time {
+    double microseconds = 0;                 ///< in all runs
+    double own = 0;                          ///< of its own nodes
+    double calls = 0;                        ///< of kernels, in all runs
+    double least = 0;                        ///< microseconds of the fastest run
+    double most = 0;                         ///< microseconds of the slowest run
+    std::map<std::string, double> providers; ///< microseconds by what ran it
+};
+
+/// The time of something in a profile that matches no node.
+struct unmatched_time {
+    std::string name;        ///< as the runtime calls it
+    std::string op_type;     ///< "" where it is not said
+    double microseconds = 0; ///< in all runs
+    std::uint64_t calls = 0; ///< in all runs
+};
+
+/// How times come to modules.
+struct time_options {
+    /// Says what a node weighs, so that the time of what a runtime fused is divided in proportion;
+    /// without one it belongs to the module that all of its nodes are in.
+    std::function<double(id)> weight;
+};
+
+/// The times of a profile, by module of the model that was run. Their sum, and what matches
+/// nothing, is the profile's total.
+class module_times {
+public:
+    /// `module_of(node)` is the module of a node. Complexity: O(kernels times runs, and modules
+    /// times runs).
+    module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
+                 const std::function<id(id)>& module_of, const time_options& options = {})
+        : modules_(tree.size()), nodes_(model.node_count(), 0), runs_(measured.runs()) {
+        const profiled_nodes names(model);
+        std::vector<std::vector<double>> by_run(tree.size());
+        for (const auto& kernel : measured.kernels()) {
+            const auto found = names.find(kernel);
+            const auto total = kernel.total();
+            total_ += total;
+            if (found.empty()) {
+                unmatched_.push_back({kernel.name, kernel.op_type, total, kernel.calls});
+                unmatched_total_ += total;
+                continue;
+            }
+            for (const auto& [m, share, node] : shares(found, tree, module_of, options)) {
+                auto& time = modules_[m];
+                time.own += total * share;
+                time.calls += static_cast<double>(kernel.calls) * share;
+                time.providers[kernel.provider] += total * share;
+                auto& runs = by_run[m];
+                runs.resize(runs_);
+                for (std::size_t run = 0; run < kernel.runs.size(); ++run) {
+                    runs[run] += kernel.runs[run] * share;
+                }
+                nodes_[node] += total * share;
+            }
+            fused_ += found.size() > 1 ? 1 : 0;
+        }
+        std::ranges::sort(unmatched_, [](const auto& a, const auto& b) {
+            return a.microseconds != b.microseconds ? a.microseconds > b.microseconds
+                                                    : a.name < b.name;
+        });
+        add_up(tree, by_run);
+    }
+
+    /// Returns: the time of a module with all below it.
+    [[nodiscard]] const module_time& operator[](id m) const noexcept { return modules_[m]; }
+    [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
+
+    /// What matches no node, the longest first.
+    [[nodiscard]] const std::vector<unmatched_time>& unmatched() const noexcept {
+        return unmatched_;
+    }
+    /// Returns: microseconds of these.
+    [[nodiscard]] double unmatched_total() const noexcept { return unmatched_total_; }
+
+    /// Returns: microseconds of everything.
+    [[nodiscard]] double total() const noexcept { return total_; }
+    [[nodiscard]] std::size_t runs() const noexcept { return runs_; }
+
+    /// Returns: microseconds of a node; of several that were fused the first has them all, unless
+    /// they are divided.
+    [[nodiscard]] double node(id node) const noexcept { return nodes_[node]; }
+
+    /// Returns: how many kernels stand for several nodes.
+    [[nodiscard]] std::size_t fused() const noexcept { return fused_; }
+
+private:
+    struct portion {
+        id module = 0;
+        double share = 1;
+        id node = no_id;
+    };
+
+    [[nodiscard]] static std::vector<portion> shares(const std::vector<id>& nodes,
+                                                     const tree_index& tree,
+                                                     const std::function<id(id)>& module_of,
+                                                     const time_options& options) {
+        double all = 0;
+        for (auto node : nodes) {
+            all += options.weight ? options.weight(node) : 0;
+        }
+        if (nodes.size() == 1 || !(all > 0)) {
+            auto meet = module_of(nodes.front());
+            for (auto node : nodes) {
+                meet = tree.lca(meet, module_of(node));
+            }
+            return {{meet, 1, nodes.front()}};
+        }
+        std::vector<portion> result;
+        for (auto node : nodes) {
+            result.push_back({module_of(node), options.weight(node) / all, node});
+        }
+        return result;
+    }
+
+    void add_up(const tree_index& tree, std::vector<std::vector<double>>& by_run) {
+        for (auto& time : modules_) {
+            time.microseconds = time.own;
+        }
+        for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
+            auto& runs = by_run[m];
+            if (!runs.empty()) {
+                const auto [least, most] = std::ranges::minmax(runs);
+                modules_[m].least = least;
+                modules_[m].most = most;
+            }
+            if (m == 0) {
+                return;
+            }
+            auto& above = modules_[tree.parent(m)];
+            above.microseconds += modules_[m].microseconds;
+            above.calls += modules_[m].calls;
+            for (const auto& [name, time] : modules_[m].providers) {
+                above.providers[name] += time;
+            }
+            auto& sums = by_run[tree.parent(m)];
+            sums.resize(std::max(sums.size(), runs.size()));
+            for (std::size_t run = 0; run < runs.size(); ++run) {
+                sums[run] += runs[run];
+            }
+            runs = {};
+        }
+    }
+
+    std::vector<module_time> modules_;
+    std::vector<double> nodes_;
+    std::vector<unmatched_time> unmatched_;
+    std::size_t runs_ = 0;
+    std::size_t fused_ = 0;
+    double unmatched_total_ = 0;
+    double total_ = 0;
+};
+
+/// Returns: the times of the modules of an opened model. Complexity: as `module_times`.
+[[nodiscard]] inline module_times find_times(const profile& measured,
+                                             const attributed_model& opened,
+                                             const time_options& options = {}) {
+    return {measured, opened.model(), opened.modules().index(),
+            [&](id node) { return opened.tags().attributions[node].module; }, options};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_MODULE_TIMES_HPP

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_PROFILE_READERS_HPP
+#define STEMMA_COST_PROFILE_READERS_HPP
+
+#include <stemma/cost/detail/csv_rows.hpp>
+#include <stemma/cost/detail/ort_events.hpp>
+#include <stemma/cost/profile.hpp>
+#include <stemma/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Reads the profiles that one runtime writes.
+template <class R>
+concept profile_reader = std::copyable<R> &&
+    requires(const R& reader, std::string_view text, profile& to) {
+    { R::name } -> std::convertible_to<std::string_view>;
+    { reader.fits(text) } -> std::convertible_to<bool>; // by the first bytes
+    reader.read(text, text, to);                        // bytes, and the file for messages
+};
+
+/// The trace that ONNX Runtime writes: every kernel of every run.
+struct ort_profile {
+    static constexpr std::string_view name = "ort";
+
+    [[nodiscard]] bool fits(std::string_view start) const {
+        const auto head = start.substr(0, 4096);
+        return head.find('[') < head.find('{') && head.find("\"cat\"") != head.npos;
+    }
+
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
+    void read(std::string_view bytes, std::string_view file, profile& to) const {
+        detail::ort_events events(file, to);
+        static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &events));
+        if (!events.met_node()) {
+            events.fail("", "no event is a node; was the session run with profiling enabled?");
+        }
+        to.end_run();
+    }
+};
+
+/// What TensorRT's `trtexec --exportProfile` writes: a list of layers with their mean times.
+struct tensorrt_profile {
+    static constexpr std::string_view name = "tensorrt";
+
+    [[nodiscard]] bool fits(std::string_view start) const {
+        const auto head = start.substr(0, 4096);
+        return head.find('[') < head.find('{') &&
+               (head.find("\"averageMs\"") != head.npos || head.find("\"timeMs\"") != head.npos);
+    }
+
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
+    void read(std::string_view bytes, std::string_view file, profile& to) const {
+        detail::tensorrt_layers layers(file, to);
+        static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &layers));
+        if (!layers.met_layer()) {
+            layers.fail("", "no entry is a layer with a name and a time");
+        }
+        to.end_run();
+    }
+};
+
+/// What the profile viewer of QNN writes, and ONNX Runtime's QNN provider: the rows of nodes.
+struct qnn_profile {
+    static constexpr std::string_view name = "qnn";
+
+    [[nodiscard]] bool fits(std::string_view start) const {
+        return start.substr(0, start.find('\n')).find("Event Identifier") != start.npos;
+    }
+
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
+    void read(std::string_view bytes, std::string_view file, profile& to) const {
+        detail::csv_rows rows(bytes);
+        std::vector<std::string> fields;
+        rows.next(fields);
+        const auto time = detail::find_column(fields, {"time"});
+        const auto unit = detail::find_column(fields, {"unit of measurement"});
+        const auto level = detail::find_column(fields, {"event level"});
+        const auto names = detail::find_column(fields, {"event identifier"});
+        const auto message = detail::find_column(fields, {"message"});
+        if (!time || !unit || !level || !names) {
+            STEMMA_THROW(error(error_code::malformed, file, "line 1", "is no heading of QNN's"));
+        }
+        bool met = false;
+        while (rows.next(fields)) {
+            const auto field = [&](auto column) {
+                return column && *column < fields.size() ? std::string_view(fields[*column])
+                                                         : std::string_view();
+            };
+            const bool node =
+                field(level) == "SUB-EVENT" || field(level) == "NODE" || field(message) == "NODE";
+            if (field(level) == "ROOT" &&
+                field(message).find("EXECUTE") != std::string_view::npos) {
+                to.end_run();
+            }
+            const auto number = detail::read_real(field(time));
+            auto layer = field(names);
+            if (const auto mark = layer.find(":OpId_"); mark != layer.npos) {
+                layer = layer.substr(0, mark);
+            } else if (!node) {
+                continue;
+            }
+            if (!number || layer.empty()) {
+                continue;
+            }
+            met = true;
+            // Cycles are no time, but as good for shares.
+            to.add({layer, {}, "QNN", *number * detail::microseconds_of(field(unit))});
+        }
+        if (!met) {
+            STEMMA_THROW(error(error_code::malformed, file, "", "no row is a node"));
+        }
+        to.end_run();
+    }
+};
+
+/// OpenVINO's performance counts, as its `benchmark_app -report_type` writes them: layers that ran.
+struct openvino_profile {
+    static constexpr std::string_view name = "openvino";
+
+    [[nodiscard]] bool fits(std::string_view start) const {
+        return start.substr(0, start.find('\n')).find("layerName") != start.npos;
+    }
+
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
+    void read(std::string_view bytes, std::string_view file, profile& to) const {
+        detail::csv_rows rows(bytes);
+        std::vector<std::string> fields;
+        rows.next(fields);
+        const auto names = detail::find_column(fields, {"layername"});
+        const auto status = detail::find_column(fields, {"execstatus"});
+        const auto type = detail::find_column(fields, {"layertype"});
+        const auto kernel = detail::find_column(fields, {"exectype"});
+        const auto time = detail::find_column(fields, {"realtime"});
+        if (!names || !time) {
+            STEMMA_THROW(error(error_code::malformed, file, "line 1",
+                               "has no columns layerName and realTime"));
+        }
+        const auto unit = detail::microseconds_of(fields[*time]);
+        bool met = false;
+        while (rows.next(fields)) {
+            const auto field = [&](auto column) {
+                return column && *column < fields.size() ? std::string_view(fields[*column])
+                                                         : std::string_view();
+            };
+            const auto number = detail::read_real(field(time));
+            const bool ran =
+                !status || field(status) == "EXECUTED" || field(status) == "Status.EXECUTED";
+            if (number && ran && !field(names).empty() && field(names) != "Total") {
+                met = true;
+                to.add({field(names), field(type), field(kernel), *number * unit});
+            }
+        }
+        if (!met) {
+            STEMMA_THROW(error(error_code::malformed, file, "", "no row is a layer that ran"));
+        }
+        to.end_run();
+    }
+};
+
+/// Any table with a heading, of which one column is a name and one a time. Units stand in the
+/// heading, `time (ms)`; microseconds where none does. A column `run` tells runs apart.
+struct csv_profile {
+    static constexpr std::string_view name = "csv";
+
+    [[nodiscard]] bool fits(std::string_view start) const {
+        const auto line = start.substr(0, start.find('\n'));
+        return line.find_first_of(",;\t") != line.npos && line.find_first_of("[{") == line.npos;
+    }
+
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
+    void read(std::string_view bytes, std::string_view file, profile& to) const {
+        detail::csv_rows rows(bytes);
+        std::vector<std::string> fields;
+        rows.next(fields);
+        const auto names =
+            detail::find_column(fields, {"name", "node", "node_name", "node name", "layer",
+                                         "layer_name", "layer name", "kernel", "op_name"});
+        const auto time = detail::find_column(
+            fields, {"time", "us", "ms", "ns", "time_us", "time_ms", "time_ns", "duration", "dur",
+                     "latency", "average", "avg", "microseconds", "milliseconds"});
+        const auto provider = detail::find_column(fields, {"provider", "device", "backend"});
+        const auto type = detail::find_column(fields, {"op_type", "op", "type"});
+        const auto run = detail::find_column(fields, {"run", "iteration"});
+        if (!names || !time) {
+            STEMMA_THROW(error(error_code::malformed, file, "line 1",
+                               "needs a column `name` and a column `time`"));
+        }
+        auto heading = fields[*time];
+        for (auto& c : heading) {
+            c = c == '_' ? ' ' : c;
+        }
+        const auto unit = detail::microseconds_of(heading);
+        std::string current;
+        while (rows.next(fields)) {
+            const auto field = [&](auto column) {
+                return column && *column < fields.size() ? std::string_view(fields[*column])
+                                                         : std::string_view();
+            };
+            const auto number = detail::read_real(field(time));
+            if (!number || !(*number >= 0)) {
+                STEMMA_THROW(error(error_code::malformed, file,
+                                   "line " + std::to_string(rows.line()), "has no time"));
+            }
+            if (run && field(run) != current) {
+                to.end_run();
+                current = field(run);
+            }
+            to.add({field(names), field(type), field(provider), *number * unit});
+        }
+        to.end_run();
+    }
+};
+
+/// Reads a profile with the first reader that its beginning fits.
+/// Returns: the name of the reader. Throws: `error` of `error_code::malformed`, also where none
+///   fits. Complexity: O(bytes).
+template <profile_reader... Readers>
+std::string_view read_profile(std::string_view bytes, std::string_view file, profile& to,
+                              const Readers&... readers) {
+    std::string_view used;
+    const auto attempt = [&](const auto& reader) {
+        if (used.empty() && reader.fits(bytes)) {
+            used = reader.name;
+            reader.read(bytes, file, to);
+        }
+    };
+    (attempt(readers), ...);
+    if (used.empty()) {
+        STEMMA_THROW(error(error_code::malformed, file, "", "is no profile of a known format"));
+    }
+    return used;
+}
+
+/// As above, with all readers of this header.
+inline std::string_view read_profile(std::string_view bytes, std::string_view file, profile& to) {
+    return read_profile(bytes, file, to, ort_profile{}, tensorrt_profile{}, qnn_profile{},
+                        openvino_profile{}, csv_profile{});
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_PROFILE_READERS_HPP

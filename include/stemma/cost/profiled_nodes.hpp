@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_PROFILED_NODES_HPP
+#define STEMMA_COST_PROFILED_NODES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cost/profile.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+/// Finds the nodes that the kernels of a profile stand for, by names that runtimes give them.
+class profiled_nodes {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes + values).
+    explicit profiled_nodes(const onnx_model& model) : model_(model) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (!model.name(node).empty()) {
+                nodes_[model.name(node)].push_back(node);
+            }
+            if (model.graph_of(node) == 0) {
+                main_.push_back(node);
+            }
+            for (id i = 0; i < model.output_count(node); ++i) {
+                const auto name = model.value_name(model.first_output(node) + i);
+                if (!name.empty()) {
+                    makers_.try_emplace(name, node);
+                }
+            }
+        }
+    }
+
+    /// Returns: the nodes that a kernel computes, ascending; several where the runtime fused them,
+    /// none where no part of the name is known. Complexity: O(length), and the nodes between both
+    /// ends of a range.
+    [[nodiscard]] std::vector<id> find(const profile::kernel& kernel) const {
+        auto found = named(kernel.name);
+        if (found.size() != 1 && kernel.node_index < main_.size()) {
+            const auto node = main_[kernel.node_index];
+            const bool fits = model_.op_type(node) == kernel.op_type;
+            const bool open = found.empty() ? kernel.name.empty() || model_.name(node).empty()
+                                            : std::ranges::find(found, node) != found.end();
+            if (fits && open) {
+                return {node};
+            }
+        }
+        if (found.empty()) {
+            add_parts(kernel.name, found);
+        }
+        std::ranges::sort(found);
+        found.erase(std::ranges::unique(found).begin(), found.end());
+        return found;
+    }
+
+private:
+    [[nodiscard]] std::vector<id> named(std::string_view name) const {
+        const auto known = nodes_.find(name);
+        if (known != nodes_.end()) {
+            return known->second;
+        }
+        const auto made = makers_.find(name);
+        return made != makers_.end() && !name.empty() ? std::vector<id>{made->second}
+                                                      : std::vector<id>();
+    }
+
+    static std::string_view trimmed(std::string_view text) {
+        while (!text.empty() && text.front() == ' ') {
+            text.remove_prefix(1);
+        }
+        while (!text.empty() && text.back() == ' ') {
+            text.remove_suffix(1);
+        }
+        return text;
+    }
+
+    /// Takes a name apart that a runtime made of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
+    /// `{ForeignNode[x...y]}`, `a || b`, `a;b`, `a,b`.
+    void add_parts(std::string_view name, std::vector<id>& found) const {
+        constexpr std::string_view foreign = "{ForeignNode[";
+        name = trimmed(name);
+        std::size_t begin = 0;
+        std::size_t depth = 0;
+        const auto take = [&](std::size_t end) {
+            add_part(trimmed(name.substr(begin, end - begin)), found);
+        };
+        if (name.starts_with(foreign) && name.find("]}") == name.size() - 2) {
+            add_part(name, found);
+            return;
+        }
+        for (std::size_t i = 0; i < name.size(); ++i) {
+            const char c = name[i];
+            depth += c == '(' || c == '[' || c == '{' ? 1 : 0;
+            depth -= (c == ')' || c == ']' || c == '}') && depth > 0 ? 1 : 0;
+            const auto rest = name.substr(i);
+            const std::size_t mark = depth > 0                          ? 0
+                                     : rest.starts_with(" + ")          ? 3
+                                     : rest.starts_with(" || ")         ? 4
+                                     : c == ',' || c == ';' || c == '+' ? 1
+                                                                        : 0;
+            if (mark > 0) {
+                take(i);
+                i += mark - 1;
+                begin = i + 1;
+            }
+        }
+        take(name.size());
+    }
+
+    void add_part(std::string_view part, std::vector<id>& found) const {
+        constexpr std::string_view foreign = "{ForeignNode[";
+        if (part.empty()) {
+            return;
+        }
+        if (part.starts_with(foreign) && part.ends_with("]}")) {
+            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), found);
+            return;
+        }
+        if (const auto known = one(part); !known.empty()) {
+            found.insert(found.end(), known.begin(), known.end());
+            return;
+        }
+        const auto open = part.find('(');
+        if (open != part.npos && part.back() == ')') { // PWN(...), and what else wraps names
+            add_parts(part.substr(open + 1, part.size() - open - 2), found);
+        }
+    }
+
+    /// All nodes that stand between two in the file.
+    void add_range(std::string_view ends, std::vector<id>& found) const {
+        const auto dots = ends.find("...");
+        const auto first = one(trimmed(ends.substr(0, dots)));
+        const auto last = dots == ends.npos ? first : one(trimmed(ends.substr(dots + 3)));
+        if (first.empty() || last.empty()) {
+            found.insert(found.end(), first.begin(), first.end());
+            found.insert(found.end(), last.begin(), last.end());
+            return;
+        }
+        const auto [low, high] = std::minmax(first.front(), last.front());
+        for (id node = low; node <= high; ++node) {
+            if (model_.graph_of(node) == model_.graph_of(low)) {
+                found.push_back(node);
+            }
+        }
+    }
+
+    /// A single name, also with what optimizers put before or behind it.
+    [[nodiscard]] std::vector<id> one(std::string_view name) const {
+        if (auto known = named(name); !known.empty()) {
+            return known;
+        }
+        for (const std::string_view before :
+             {"fused ", "Reformatting CopyNode for Input Tensor 0 to ",
+              "Reformatting CopyNode for Output Tensor 0 to "}) {
+            if (name.starts_with(before)) {
+                name.remove_prefix(before.size());
+            }
+        }
+        if (const auto token = name.rfind("_token_"); token != name.npos) {
+            name = name.substr(0, token);
+        }
+        for (const std::string_view behind :
+             {"_nchwc", "_bn", "_quant", "_QuantizeLinear", "_DequantizeLinear"}) {
+            if (name.ends_with(behind)) {
+                name.remove_suffix(behind.size());
+            }
+        }
+        if (auto known = named(name); !known.empty()) {
+            return known;
+        }
+        // `<name>/LayerNormFusion/`, `<name>/MatMulAddFusion`
+        while (name.ends_with('/')) {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        if (slash != name.npos && slash > 0 && name.substr(slash).find("Fusion") != name.npos) {
+            return named(name.substr(0, slash));
+        }
+        return named(name);
+    }
+
+    const onnx_model& model_;
+    std::unordered_map<std::string_view, std::vector<id>> nodes_; // by name
+    std::unordered_map<std::string_view, id> makers_;             // by name of what they make
+    std::vector<id> main_; // nodes of the main graph, in order
+};
+
+} // namespace stemma
+
+#endif // STEMMA_COST_PROFILED_NODES_HPP

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_NODE_ORIGINS_HPP
+#define STEMMA_MODEL_NODE_ORIGINS_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// How an operator of a changed graph is to those of the original that it came from.
+enum class origin_kind : std::uint8_t {
+    unknown,  ///< nothing was found
+    kept,     ///< it is one of the original, or several that compute the same
+    replaced, ///< it stands for those
+    inserted, ///< it was put in where the data come from: they are those of the producer
+    served,   ///< it was put in where the data go: they are those of the readers
+};
+
+/// Returns: the name that files and reports use.
+[[nodiscard]] constexpr std::string_view to_string(origin_kind kind) noexcept {
+    constexpr std::string_view names[]{"unknown", "kept", "replaced", "inserted", "served"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// Which operators of an original graph those of a graph came from.
+class node_origins {
+public:
+    /// An operator of the original.
+    struct origin {
+        std::string_view graph; ///< the way to its graph, "" for the main one
+        id position = no_id;    ///< in that graph
+        std::string_view name;  ///< "" where it has none
+        id module = 0;          ///< preorder rank
+    };
+
+    /// Whether nothing is known of any operator.
+    [[nodiscard]] bool empty() const noexcept { return kinds_.empty(); }
+
+    /// Returns: the number of a new origin; texts are copied. Complexity: O(length) expected.
+    id add_origin(const origin& one) {
+        records_.push_back(
+            {texts_.intern(one.graph), one.position, texts_.intern(one.name), one.module});
+        return static_cast<id>(records_.size() - 1);
+    }
+
+    /// Appends what the next operator came from. Complexity: O(origins).
+    void add(origin_kind kind, std::span<const id> origins) {
+        kinds_.push_back(kind);
+        members_.insert(members_.end(), origins.begin(), origins.end());
+        first_.push_back(static_cast<id>(members_.size()));
+    }
+
+    /// Returns: the numbers of an operator's origins; none behind the last that was added.
+    [[nodiscard]] std::span<const id> of(id node) const noexcept {
+        return node < kinds_.size()
+                   ? std::span(members_).subspan(first_[node], first_[node + 1] - first_[node])
+                   : std::span<const id>();
+    }
+
+    /// Returns: how an operator is to these.
+    [[nodiscard]] origin_kind kind(id node) const noexcept {
+        return node < kinds_.size() ? kinds_[node] : origin_kind::unknown;
+    }
+
+    /// Returns: the origin of a number. Valid until one is added.
+    [[nodiscard]] origin operator[](id number) const {
+        const auto& record = records_[number];
+        return {texts_[record.graph], record.position, texts_[record.name], record.module};
+    }
+
+private:
+    struct origin_record {
+        id graph = 0;
+        id position = no_id;
+        id name = 0;
+        id module = 0;
+    };
+
+    string_pool texts_;
+    std::vector<origin_record> records_;
+    std::vector<origin_kind> kinds_;
+    std::vector<id> first_{0};
+    std::vector<id> members_;
+};
+
+/// What is carried over from an original besides modules.
+struct carried_facts {
+    node_origins origins; ///< which operators of it those of the graph came from
+    /// Operators with several tags, and the modules of these.
+    std::vector<std::pair<id, std::vector<id>>> several;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_NODE_ORIGINS_HPP

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_COMPARABLE_MODEL_HPP
+#define STEMMA_ONNX_COMPARABLE_MODEL_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// What the attributes of a node say, whatever their order and how numbers are packed.
+struct attributes_read {
+    std::uint64_t hash = 0;  ///< of all, but for graphs
+    bool has_graphs = false; ///< there are bodies
+    content_hash stored{};   ///< of a Constant: what it holds
+};
+
+class attribute_reader {
+public:
+    explicit attribute_reader(const wire_model& model) : model_(model), hasher_(model) {}
+
+    /// Complexity: O(bytes of the attributes).
+    [[nodiscard]] attributes_read read(id node, bool constant) {
+        attributes_read result;
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(onnx_fields::node::attribute)) {
+                read_one(fields, field, constant, result);
+            }
+        }
+        return result;
+    }
+
+private:
+    using at = onnx_fields::attribute;
+    static constexpr std::uint32_t floats = 7;
+    static constexpr std::uint32_t ints = 8;
+
+    void read_one(const wire_reader& around, const wire_field& attribute, bool constant,
+                  attributes_read& result) {
+        auto fields = around.inner(attribute);
+        std::uint64_t own = 0;
+        for (wire_field field; fields.next(field);) {
+            if (field.number == at::doc_string || field.number == at::type) {
+                continue;
+            }
+            if (field.number == at::g || field.number == at::graphs) {
+                result.has_graphs = true;
+                continue;
+            }
+            if (field.is_bytes(at::t) && constant) {
+                tensor_ref tensor;
+                tensor.message = {field.content, field.size(), no_id};
+                result.stored = hasher_.hash(tensor);
+                continue;
+            }
+            own = add(fields, field, own);
+        }
+        result.hash += own;
+    }
+
+    [[nodiscard]] std::uint64_t add(const wire_reader& fields, const wire_field& field,
+                                    std::uint64_t own) {
+        const auto mixed = [&](std::uint64_t word) {
+            return hash_mix(hash_mix(own, field.number), word);
+        };
+        if (field.number == ints && field.type == wire_type::bytes) {
+            numbers_.clear();
+            read_dims(fields, field, numbers_);
+            for (const auto number : numbers_) {
+                own = mixed(static_cast<std::uint64_t>(number));
+            }
+            return own;
+        }
+        if (field.number == floats && field.type == wire_type::bytes) {
+            const auto text = fields.text(field);
+            for (std::size_t at_byte = 0; at_byte + 4 <= text.size(); at_byte += 4) {
+                own = mixed(load32(text.data() + at_byte));
+            }
+            return own;
+        }
+        if (field.type == wire_type::bytes) {
+            return mixed(hash_bytes(fields.text(field)));
+        }
+        return mixed(field.type == wire_type::varint ? field.value
+                                                     : hash_bytes(fields.text(field)));
+    }
+
+    const wire_model& model_;
+    content_hasher hasher_;
+    std::vector<std::int64_t> numbers_;
+};
+
+} // namespace detail
+
+/// Returns: a model as `align_graphs` compares it. Operators and values have the numbers of nodes
+/// and values; bodies and functions are parts of the whole. With `contents` what initializers hold
+/// is hashed, which reads all of it once. Requires: `model` outlives the result.
+/// Complexity: O(bytes), without `contents` of what is not tensor data.
+[[nodiscard]] inline comparable_graph
+comparable_model(const wire_model& model, bool contents = true, thread_limit threads = {}) {
+    comparable_graph result;
+    result.reserve(model.node_count(), model.value_count());
+    for (id value = 0; value < model.value_count(); ++value) {
+        const auto kind = model.kind(value);
+        result.add_value(model.is_initializer(value)  ? value_role::stored
+                         : kind == value_kind::result ? value_role::made
+                                                      : value_role::given,
+                         model.value_name(value));
+    }
+    if (contents) {
+        const auto hashes = hash_contents(model, threads);
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+            if (const auto value = model.tensors()[i].value;
+                value != no_id && model.is_initializer(value) && hashes[i].exact != 0) {
+                result.set_content(value, hashes[i]);
+            }
+        }
+    }
+    detail::attribute_reader attributes(model);
+    const auto random = find_random_operators(model);
+    std::vector<id> outputs;
+    std::string type;
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto plain = model.op_type(node);
+        const auto domain = model.domain(node);
+        type.assign(domain).append(domain.empty() ? "" : "::").append(plain);
+        const bool constant = domain.empty() && plain == "Constant";
+        const auto said = attributes.read(node, constant);
+        outputs.clear();
+        for (id i = 0; i < model.output_count(node); ++i) {
+            const auto value = model.first_output(node) + i;
+            outputs.push_back(model.value_name(value).empty() ? no_id : value);
+        }
+        result.add_operator({.type = type,
+                             .name = model.name(node),
+                             .attributes = said.hash,
+                             .opaque = said.has_graphs || random[node],
+                             .hides_data = domain.empty() && (plain == "Shape" || plain == "Size"),
+                             .constant = constant},
+                            model.inputs(node), outputs);
+        if (constant && said.stored.exact != 0 && outputs.size() == 1 && outputs[0] != no_id) {
+            result.set_content(outputs[0], said.stored);
+        }
+    }
+    for (id g = 0; g < model.graph_count(); ++g) {
+        for (const auto value : model.graph(g).outputs) {
+            result.add_result(value);
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_COMPARABLE_MODEL_HPP

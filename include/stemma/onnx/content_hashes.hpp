@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_CONTENT_HASHES_HPP
+#define STEMMA_ONNX_CONTENT_HASHES_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/io/detail/xxh64.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the sum of a hash of each element, in whatever order they stand.
+/// Complexity: two multiplications for each element.
+template <class Word>
+[[nodiscard]] std::uint64_t sum_of_elements(std::string_view bytes) noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t at = 0; at + sizeof(Word) <= bytes.size(); at += sizeof(Word)) {
+        Word word = 0;
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        auto mixed = (std::uint64_t{word} + 0x9e37'79b9'7f4a'7c15U) * 0xbf58'476d'1ce4'e5b9U;
+        mixed = (mixed ^ mixed >> 29U) * 0x94d0'49bb'1331'11ebU;
+        sum += mixed ^ mixed >> 32U;
+    }
+    return sum;
+}
+
+[[nodiscard]] inline std::uint64_t sum_of_elements(std::string_view bytes, unsigned bits) noexcept {
+    switch (bits) {
+    case 64:
+        return sum_of_elements<std::uint64_t>(bytes);
+    case 32:
+        return sum_of_elements<std::uint32_t>(bytes);
+    case 16:
+        return sum_of_elements<std::uint16_t>(bytes);
+    case 8:
+        return sum_of_elements<std::uint8_t>(bytes);
+    default:
+        return 0;
+    }
+}
+
+} // namespace detail
+
+/// Hashes what tensors of a model hold, wherever and however it is stored.
+class content_hasher {
+public:
+    /// Requires: `model` outlives this.
+    explicit content_hasher(const wire_model& model) : reader_(model) {}
+
+    /// Returns: two hashes; 0 where the data are not there, or for the second where a few elements
+    /// would say nothing. Complexity: O(bytes).
+    [[nodiscard]] content_hash hash(const tensor_ref& tensor) {
+        const auto content = reader_.read(tensor);
+        if (!content.readable || tensor.sparse) {
+            return {};
+        }
+        const auto& header = content.header;
+        auto exact = hash_mix(static_cast<std::uint64_t>(header.data_type), header.dims.size());
+        for (const auto extent : header.dims) {
+            exact = hash_mix(exact, static_cast<std::uint64_t>(extent));
+        }
+        const auto bytes = content.bytes();
+        content_hash result{hash_mix(exact, xxh64(bytes)) | 1U, 0};
+        if (header.dims.size() > 1 && header.elements() >= least_elements) {
+            result.loose = detail::sum_of_elements(bytes, bits_of_type(header.data_type));
+        }
+        return result;
+    }
+
+private:
+    static constexpr std::uint64_t least_elements = 8;
+
+    tensor_content_reader reader_;
+};
+
+/// Returns: the hashes of all initializers, as `wire_model::tensors` numbers them. Data are read
+/// once, one piece after the other. Complexity: O(bytes).
+[[nodiscard]] inline std::vector<content_hash> hash_contents(const wire_model& model,
+                                                             thread_limit threads = {}) {
+    const auto tensors = model.tensors();
+    std::vector<content_hash> result(tensors.size());
+    const auto parts = tensors.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
+    for_each_range(tensors.size(), parts, [&](std::size_t, std::size_t begin, std::size_t end) {
+        content_hasher hasher(model);
+        for (auto i = begin; i < end; ++i) {
+            result[i] = hasher.hash(tensors[i]);
+        }
+    });
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CONTENT_HASHES_HPP

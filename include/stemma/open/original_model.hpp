@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_ORIGINAL_MODEL_HPP
+#define STEMMA_OPEN_ORIGINAL_MODEL_HPP
+
+#include <stemma/align/align_graphs.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/capture/capture_source.hpp>
+#include <stemma/capture/captures.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/error.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/attribution_options.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether a file holds a model rather than text, which begins with no control characters but
+/// white space.
+[[nodiscard]] inline bool holds_model(const std::string& path) {
+    std::error_code failed; // a pipe can be read once only
+    if (!std::filesystem::is_regular_file(path, failed)) {
+        return false;
+    }
+    const mapped_file file(path);
+    const auto bytes = file.bytes();
+    return !bytes.empty() && static_cast<unsigned char>(bytes.front()) < 0x20 &&
+           std::string_view("\t\n\r").find(bytes.front()) == std::string_view::npos;
+}
+
+/// What a model that was attributed knows of another one that was made of it.
+class original_capture final : public opened_capture {
+public:
+    explicit original_capture(std::shared_ptr<attributed_model> original)
+        : original_(std::move(original)) {}
+
+    [[nodiscard]] module_tree modules() override { return original_->modules(); }
+
+    [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
+                                                        const module_tree&) const override {
+        const auto& changed = ops.model();
+        const auto threads = original_->options().threads;
+        alignment_ = align_graphs(comparable_model(original_->model(), true, threads),
+                                  comparable_model(changed, true, threads));
+        const auto count = std::size_t{alignment_.size()};
+        return alignment_.found_count() * least_share < count
+                   ? std::optional(original_->model().file() +
+                                   " is not what the model was made of: hardly a node of the model "
+                                   "comes from it, so that it is ignored")
+                   : std::nullopt;
+    }
+
+    [[nodiscard]] bool has_operations() const override { return true; }
+
+    [[nodiscard]] captured_evidence
+    find_claims(const wire_model& model, const onnx_operators<wire_model>&, const module_tree&,
+                const path_mapping&, const std::function<bool(provenance)>& uses,
+                const std::function<std::vector<bool>()>&) override {
+        captured_evidence result;
+        result.decides = true;
+        if (!uses(provenance::recorded)) {
+            return result;
+        }
+        result.claims.push_back(
+            {provenance::recorded, std::vector<claim>(std::size_t{model.node_count()})});
+        for (id node = 0; node < alignment_.size(); ++node) {
+            settle(node, result);
+        }
+        alignment_ = {};
+        return result;
+    }
+
+private:
+    static constexpr std::size_t least_share = 20; // one node in so many
+
+    void settle(id node, captured_evidence& result) {
+        const auto origins = alignment_.origins(node);
+        const auto& found = alignment_.of(node);
+        members_.clear();
+        modules_.clear();
+        if (found.kind != origin_kind::unknown) {
+            const auto& tags = original_->tags();
+            auto& made = result.claims.front().of[node];
+            for (const auto op : origins) {
+                const auto& before = tags.attributions[op];
+                const bool first = made.module == no_id;
+                made.call = first                                                      ? before.call
+                            : made.module == before.module && made.call == before.call ? made.call
+                                                                                       : no_id;
+                made.module = first ? before.module
+                                    : original_->modules().index().lca(made.module, before.module);
+                made.confidence = first ? std::min(found.confidence, before.confidence)
+                                        : std::min(made.confidence, before.confidence);
+                tags.pool.for_each(tags.tag_sets[op], [&](id m) { modules_.push_back(m); });
+                note(op, result.carried.origins);
+            }
+            made.source = provenance::recorded;
+        }
+        std::sort(members_.begin(), members_.end());
+        members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
+        result.carried.origins.add(members_.empty() ? origin_kind::unknown : found.kind, members_);
+        std::sort(modules_.begin(), modules_.end());
+        modules_.erase(std::unique(modules_.begin(), modules_.end()), modules_.end());
+        if (modules_.size() > 1) {
+            result.carried.several.emplace_back(node, modules_);
+        }
+    }
+
+    /// Notes an operator of the original, or what that came from itself.
+    void note(id op, node_origins& to) {
+        if (number_.empty()) {
+            number_.resize(original_->model().node_count(), no_id);
+        }
+        const auto& model = original_->model();
+        const auto& earlier = original_->tags().origins;
+        if (const auto known = earlier.of(op); !known.empty()) {
+            for (const auto number : known) {
+                if (earlier_.size() <= number) {
+                    earlier_.resize(std::size_t{number} + 1, no_id);
+                }
+                auto& own = earlier_[number];
+                own = own == no_id ? to.add_origin(earlier[number]) : own;
+                members_.push_back(own);
+            }
+            return;
+        }
+        auto& own = number_[op];
+        if (own == no_id) {
+            own = to.add_origin({model.graph_path(model.graph_of(op)), model.position(op),
+                                 model.name(op), original_->tags().attributions[op].module});
+        }
+        members_.push_back(own);
+    }
+
+    std::shared_ptr<attributed_model> original_;
+    mutable graph_alignment alignment_;
+    std::vector<id> members_;
+    std::vector<id> modules_;
+    std::vector<id> number_;  // of origins, by node of the original
+    std::vector<id> earlier_; // by number of an origin of the original itself
+};
+
+} // namespace detail
+
+/// Returns: what `original` knows of the models that were made of it, for `attribution_options`:
+/// its tree, and for each node the modules of the nodes that it came from; see `align_graphs`.
+/// Its evidence may have been forgotten.
+[[nodiscard]] inline capture_source carried_from(std::shared_ptr<attributed_model> original) {
+    return capture_source([original = std::move(original)]() -> std::unique_ptr<opened_capture> {
+        return std::make_unique<detail::original_capture>(original);
+    });
+}
+
+/// The same, of a file, which is opened with `options` when the model is attributed.
+/// Throws: when the model is attributed, as `attributed_model`.
+[[nodiscard]] inline capture_source carried_from(std::string path,
+                                                 attribution_options options = {}) {
+    return capture_source([path = std::move(path),
+                           options = std::move(options)]() -> std::unique_ptr<opened_capture> {
+        auto original = std::make_shared<attributed_model>(path, options);
+        original->forget_evidence();
+        return std::make_unique<detail::original_capture>(std::move(original));
+    });
+}
+
+/// Returns: what files say of a model: `captures` of it; or, where one of them is an ONNX file,
+/// what is known of that as its original, which the captures are of then. See `carried_from`.
+/// Throws: when the model is attributed, as `captures` and `attributed_model`, and `error` of
+///   `error_code::refused` where there are several ONNX files.
+[[nodiscard]] inline capture_source captures_or_original(std::vector<std::string> paths,
+                                                         thread_limit threads = {}) {
+    if (paths.empty()) {
+        return {};
+    }
+    return capture_source([paths = std::move(paths), threads]() -> std::unique_ptr<opened_capture> {
+        auto others = paths;
+        const auto model =
+            std::stable_partition(others.begin(), others.end(), [](const std::string& path) {
+                return !detail::holds_model(path);
+            });
+        if (others.end() - model > 1) {
+            STEMMA_THROW(error(error_code::refused, *(model + 1), "",
+                               "is one original too many, beside " + *model));
+        }
+        if (model == others.end()) {
+            return captures(paths).open();
+        }
+        const auto original = *model;
+        others.erase(model, others.end());
+        attribution_options options;
+        options.captures = captures(std::move(others));
+        options.threads = threads;
+        return carried_from(original, std::move(options)).open();
+    });
+}
+
+/// Returns: a model that some tool made of `original`, attributed by what is known of that: every
+/// node has the modules of the nodes that it came from, and names these (`tagging::origins`). Nodes
+/// that come from none are attributed as in `options`; `write_tagged` and `write_sidecar` write
+/// all of it.
+/// Throws: `error` for files that cannot be read, or that are damaged.
+/// Complexity: that of attributing both, and of `align_graphs`.
+[[nodiscard]] inline std::unique_ptr<attributed_model>
+carry_tags(std::shared_ptr<attributed_model> original, const std::string& changed,
+           attribution_options options = {}) {
+    options.captures = carried_from(std::move(original));
+    options.recompute = true;
+    return std::make_unique<attributed_model>(changed, std::move(options));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_OPEN_ORIGINAL_MODEL_HPP

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
+#define STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/model/tag_lookup.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/origin_texts.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: what the nodes of a model say that they came from, whose tags were carried over from an
+/// original; `made` is where they belong. Complexity: O(fields of the nodes).
+[[nodiscard]] inline node_origins read_origins(const wire_model& model, const module_tree& modules,
+                                               std::span<const attribution> made) {
+    node_origins origins;
+    origin_reader reader(modules, origins);
+    for (id node = 0; node < model.node_count(); ++node) {
+        std::string_view text;
+        model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            text = key == origins_key ? value : text;
+        });
+        reader.add(text, model.name(node), made[node].module);
+    }
+    return origins;
+}
+
+/// Returns: the nodes that say that they have several tags, and the modules of these, where all are
+/// known. Complexity: O(fields of the nodes), and O(modules) where there are such.
+[[nodiscard]] inline std::vector<std::pair<id, std::vector<id>>>
+read_several(const wire_model& model, const tag_table& tags) {
+    std::vector<std::pair<id, std::vector<id>>> several;
+    const tag_lookup lookup(tags);
+    for (id node = 0; node < model.node_count(); ++node) {
+        model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            const auto json = key == hierarchy_tags_key
+                                  ? nlohmann::json::parse(value, nullptr, false)
+                                  : nlohmann::json();
+            std::vector<id> modules;
+            for (const auto& tag : json.is_array() ? json : nlohmann::json::array()) {
+                const auto module =
+                    tag.is_string() ? lookup.find(tag.get_ref<const std::string&>()) : no_id;
+                if (module == no_id) {
+                    return;
+                }
+                modules.push_back(module);
+            }
+            if (!modules.empty()) {
+                several.emplace_back(node, std::move(modules));
+            }
+        });
+    }
+    return several;
+}
+
+/// Returns: what a model says that was tagged so. Complexity: as these.
+[[nodiscard]] inline carried_facts read_carried(const wire_model& model, const module_tree& modules,
+                                                const tagging& found) {
+    return {read_origins(model, modules, found.attributions), read_several(model, found.tags)};
+}
+
+/// Makes what was carried over a part of a tagging. Complexity: O(tags).
+inline void take_carried(carried_facts carried, tagging& found) {
+    std::vector<id> selected;
+    for (const auto& [node, several] : carried.several) {
+        selected.clear();
+        for (const auto m : several) {
+            selected.push_back(found.tags.selected(m));
+        }
+        std::sort(selected.begin(), selected.end());
+        selected.erase(std::unique(selected.begin(), selected.end()), selected.end());
+        if (selected.size() <= default_tag_cap) {
+            found.tag_sets[node] =
+                selected.size() == 1 ? selected.front() : found.pool.intern(selected);
+        }
+    }
+    found.origins = std::move(carried.origins);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
+#define STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/types/detail/exact_operands.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/movement_rules.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/polynomial.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Infers extents of parts, of what is scaled, and of what is picked.
+class exact_moves : exact_operands {
+public:
+    /// Requires: both outlive this.
+    exact_moves(fact_table& table, extent_algebra& algebra) : exact_operands(table, algebra) {}
+
+    /// Returns: whether the operator is one of them, and was inferred.
+    bool infer(id node, std::string_view op) {
+        static const exact_rules<exact_moves> rules{
+            {"Slice", &exact_moves::slice},
+            {"Split", &exact_moves::split},
+            {"Pad", &exact_moves::pad},
+            {"Resize", &exact_moves::resize},
+            {"Upsample", &exact_moves::resize},
+            {"DepthToSpace", &exact_moves::blocks},
+            {"SpaceToDepth", &exact_moves::blocks},
+            {"GatherND", &exact_moves::gather_nd},
+            {"TopK", &exact_moves::top},
+            {"OneHot", &exact_moves::one_hot},
+            {"RoiAlign", &exact_moves::regions},
+            {"RandomNormalLike", &exact_moves::alike},
+            {"RandomUniformLike", &exact_moves::alike},
+            {"EyeLike", &exact_moves::alike},
+            {"Bernoulli", &exact_moves::alike},
+            {"RandomNormal", &exact_moves::drawn},
+            {"RandomUniform", &exact_moves::drawn},
+        };
+        const auto known = rules.find(op);
+        return known != rules.end() && (this->*known->second)(node);
+    }
+
+private:
+    /// Returns: how many elements lie between two places, counted from the end where below zero.
+    [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
+                                       std::int64_t step, std::int64_t extent) {
+        if (extent >= 0 && start.constant() && end.constant()) {
+            const auto range =
+                rules::find_slice_range(*start.constant(), *end.constant(), step, extent);
+            return range ? range->count : any_extent;
+        }
+        const auto whole = algebra_.value(extent);
+        const auto place = [&](const polynomial& at) {
+            const auto number = at.constant();
+            // Far beyond any extent stands for the end.
+            constexpr std::int64_t far = std::int64_t{1} << 30U;
+            if (!number) {
+                const auto terms = at.terms(); // one below zero, of the extent, counts from the end
+                const bool below = !terms.empty() && std::ranges::all_of(terms, [](const auto& t) {
+                    return t.factor < 0;
+                });
+                return below ? whole + at : at;
+            }
+            return *number >= far    ? whole
+                   : *number <= -far ? polynomial()
+                   : *number < 0     ? whole + at
+                                     : at;
+        };
+        if (step < 1) {
+            return start.constant() == -1 && step == -1 && end.constant().value_or(0) < -(1 << 30U)
+                       ? extent
+                       : any_extent;
+        }
+        const auto count = place(end) - place(start) + (step - 1);
+        return algebra_.extent(step == 1 ? count : algebra_.divide(count, step));
+    }
+
+    /// What has numbers the general rule knows better.
+    bool slice(id node) {
+        const auto& x = input(node, 0);
+        const auto starts = numbers(node, 1, "starts");
+        const auto ends = numbers(node, 2, "ends");
+        const auto steps = constants(node, 4, "steps");
+        auto axes = constants(node, 3, "axes");
+        if (!x.ranked() || x.numbers || !starts || !ends || starts->size() != ends->size() ||
+            (!steps && table_.has_input(node, 4)) || (!axes && table_.has_input(node, 3)) ||
+            (steps && steps->size() != starts->size())) {
+            return false;
+        }
+        if (!axes) {
+            axes.emplace(starts->size());
+            std::iota(axes->begin(), axes->end(), 0);
+        }
+        auto dims = *x.dims;
+        for (std::size_t i = 0; i < axes->size() && i < starts->size(); ++i) {
+            const auto at = axis_of((*axes)[i], x.rank());
+            if (!at) {
+                return false;
+            }
+            dims[*at] = between((*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1, dims[*at]);
+        }
+        set(node, 0, x.data_type, std::move(dims));
+        return true;
+    }
+
+    /// Only what the general rule leaves open: equal parts of an extent with a name.
+    bool split(id node) {
+        const auto& x = input(node, 0);
+        const auto axis = x.ranked()
+                              ? axis_of(table_.attributes(node).whole("axis").value_or(0), x.rank())
+                              : std::nullopt;
+        if (!axis || (*x.dims)[*axis] >= any_extent || table_.has_input(node, 1) ||
+            table_.attributes(node).wholes("split")) {
+            return false;
+        }
+        auto dims = *x.dims;
+        const auto count = table_.model().output_count(node);
+        dims[*axis] = algebra_.divide(dims[*axis], count);
+        for (id i = 0; i < count; ++i) {
+            set(node, i, x.data_type, dims);
+        }
+        return true;
+    }
+
+    bool pad(id node) {
+        const auto& x = input(node, 0);
+        const auto pads = numbers(node, 1, "pads");
+        auto axes = constants(node, 3, "");
+        if (!x.ranked() || !pads || (!axes && table_.has_input(node, 3))) {
+            return false;
+        }
+        if (!axes) {
+            axes.emplace(x.rank());
+            std::iota(axes->begin(), axes->end(), 0);
+        }
+        if (pads->size() != 2 * axes->size()) {
+            return false;
+        }
+        auto dims = *x.dims;
+        for (std::size_t i = 0; i < axes->size(); ++i) {
+            if (const auto at = axis_of((*axes)[i], x.rank())) {
+                dims[*at] = algebra_.extent(algebra_.value(dims[*at]) + (*pads)[i] +
+                                            (*pads)[i + axes->size()]);
+            }
+        }
+        set(node, 0, x.data_type, std::move(dims));
+        return true;
+    }
+
+    bool resize(id node) {
+        const auto& x = input(node, 0);
+        if (!x.ranked()) {
+            return false;
+        }
+        const auto attributes = table_.attributes(node);
+        const bool keeps_ratio = !attributes.text("keep_aspect_ratio_policy").empty() &&
+                                 attributes.text("keep_aspect_ratio_policy") != "stretch";
+        auto axes = attributes.wholes("axes").value_or(extents{});
+        if (axes.empty()) {
+            axes.resize(x.rank());
+            std::iota(axes.begin(), axes.end(), 0);
+        }
+        const auto inputs = table_.model().inputs(node);
+        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // roi stands between since opset 11
+        const auto scales =
+            table_.has_input(node, scales_slot) ? table_.reals(inputs[scales_slot]) : std::nullopt;
+        const auto sizes = numbers(node, 3);
+        auto dims = *x.dims;
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            const auto at = axis_of(axes[i], x.rank());
+            if (!at) {
+                return false;
+            }
+            if (sizes && sizes->size() == axes.size() && !keeps_ratio) {
+                dims[*at] = algebra_.extent((*sizes)[i]);
+            } else if (scales && scales->size() == axes.size()) {
+                dims[*at] = scaled(dims[*at], (*scales)[i]);
+            } else {
+                dims[*at] = any_extent;
+            }
+        }
+        set(node, 0, x.data_type, std::move(dims));
+        return true;
+    }
+
+    [[nodiscard]] std::int64_t scaled(std::int64_t extent, float by) {
+        if (!(by > 0) || by > 1e6F) {
+            return any_extent;
+        }
+        if (extent >= 0) {
+            const auto size = std::floor(static_cast<double>(extent) * static_cast<double>(by));
+            return size < 1e15 ? static_cast<std::int64_t>(size) : any_extent;
+        }
+        const auto parts = 1 / by;
+        return by == std::floor(by)         ? algebra_.multiply(extent, std::llround(by))
+               : parts == std::floor(parts) ? algebra_.divide(extent, std::llround(parts))
+                                            : any_extent;
+    }
+
+    bool blocks(id node) {
+        const auto& x = input(node, 0);
+        const auto size = table_.attributes(node).whole("blocksize").value_or(0);
+        if (!x.ranked() || x.rank() != 4 || size < 1 || size > (1 << 20U)) {
+            return false;
+        }
+        auto dims = *x.dims;
+        const bool opens = table_.model().op_type(node) == "DepthToSpace";
+        const auto change = [&](std::int64_t& extent, bool grows, std::int64_t by) {
+            extent = grows ? algebra_.multiply(extent, by) : algebra_.divide(extent, by);
+        };
+        change(dims[1], !opens, size * size);
+        change(dims[2], opens, size);
+        change(dims[3], opens, size);
+        set(node, 0, x.data_type, std::move(dims));
+        return true;
+    }
+
+    bool gather_nd(id node) {
+        const auto& x = input(node, 0);
+        const auto& indices = input(node, 1);
+        if (!x.ranked() || !indices.ranked() || indices.rank() == 0 || indices.dims->back() < 0) {
+            return false;
+        }
+        const auto taken =
+            indices.dims->back() + table_.attributes(node).whole("batch_dims").value_or(0);
+        if (taken < 0 || taken > static_cast<std::int64_t>(x.rank())) {
+            return false;
+        }
+        extents dims(indices.dims->begin(), indices.dims->end() - 1);
+        dims.insert(dims.end(), x.dims->begin() + taken, x.dims->end());
+        set(node, 0, x.data_type, std::move(dims));
+        return true;
+    }
+
+    bool top(id node) {
+        const auto& x = input(node, 0);
+        const auto attributes = table_.attributes(node);
+        const auto count = numbers(node, 1);
+        const auto axis =
+            x.ranked() ? axis_of(attributes.whole("axis").value_or(-1), x.rank()) : std::nullopt;
+        if (!axis) {
+            return false;
+        }
+        auto dims = *x.dims;
+        dims[*axis] = count && count->size() == 1
+                          ? algebra_.extent(count->front())
+                          : std::max(any_extent, attributes.whole("k").value_or(any_extent));
+        set(node, 0, x.data_type, dims);
+        set(node, 1, int64_type, std::move(dims));
+        return true;
+    }
+
+    bool one_hot(id node) {
+        const auto& x = input(node, 0);
+        const auto depth = numbers(node, 1);
+        if (!x.ranked() || x.rank() >= max_extents) {
+            return false;
+        }
+        auto dims = *x.dims;
+        const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(-1), x.rank() + 1);
+        dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis.value_or(x.rank())),
+                    depth && depth->size() == 1 ? algebra_.extent(depth->front()) : any_extent);
+        set(node, 0, input(node, 2).data_type, std::move(dims));
+        return axis.has_value();
+    }
+
+    bool regions(id node) {
+        const auto& x = input(node, 0);
+        const auto& rois = input(node, 1);
+        if (!x.ranked() || x.rank() != 4 || !rois.ranked() || rois.rank() != 2) {
+            return false;
+        }
+        const auto attributes = table_.attributes(node);
+        const auto of = [&](std::string_view name) {
+            return std::max(any_extent, attributes.whole(name).value_or(1));
+        };
+        set(node, 0, x.data_type,
+            extents{rois.dims->front(), (*x.dims)[1], of("output_height"), of("output_width")});
+        return true;
+    }
+
+    bool alike(id node) {
+        const auto& x = input(node, 0);
+        set(node, 0, table_.attributes(node).whole("dtype").value_or(x.data_type), x.dims);
+        return true;
+    }
+
+    bool drawn(id node) {
+        const auto attributes = table_.attributes(node);
+        auto shape = attributes.wholes("shape");
+        set(node, 0, attributes.whole("dtype").value_or(float_type),
+            shape ? std::optional(as_extents(*std::move(shape))) : std::nullopt);
+        return true;
+    }
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP

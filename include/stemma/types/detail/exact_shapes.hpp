@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
+#define STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/types/detail/exact_operands.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/polynomial.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Infers extents of what is computed element by element, and the shapes that are computed.
+class exact_shapes : exact_operands {
+public:
+    /// Requires: both outlive this.
+    exact_shapes(fact_table& table, extent_algebra& algebra) : exact_operands(table, algebra) {}
+
+    /// Returns: whether the operator is one of them, and was inferred.
+    bool infer(id node, std::string_view op) {
+        static const exact_rules<exact_shapes> rules{
+            {"Add", &exact_shapes::elementwise},
+            {"Sub", &exact_shapes::elementwise},
+            {"Mul", &exact_shapes::elementwise},
+            {"Div", &exact_shapes::elementwise},
+            {"Mod", &exact_shapes::elementwise},
+            {"Pow", &exact_shapes::elementwise},
+            {"And", &exact_shapes::elementwise},
+            {"Or", &exact_shapes::elementwise},
+            {"Xor", &exact_shapes::elementwise},
+            {"Max", &exact_shapes::elementwise},
+            {"Min", &exact_shapes::elementwise},
+            {"Sum", &exact_shapes::elementwise},
+            {"Mean", &exact_shapes::elementwise},
+            {"Equal", &exact_shapes::comparison},
+            {"Greater", &exact_shapes::comparison},
+            {"Less", &exact_shapes::comparison},
+            {"GreaterOrEqual", &exact_shapes::comparison},
+            {"LessOrEqual", &exact_shapes::comparison},
+            {"Where", &exact_shapes::choice},
+            {"MatMul", &exact_shapes::matrix_product},
+            {"Size", &exact_shapes::size},
+            {"ConstantOfShape", &exact_shapes::filled},
+            {"Reshape", &exact_shapes::reshape},
+            {"Flatten", &exact_shapes::flatten},
+            {"Expand", &exact_shapes::expand},
+            {"Range", &exact_shapes::range},
+            {"Tile", &exact_shapes::tile},
+            {"Concat", &exact_shapes::concat},
+        };
+        const auto known = rules.find(op);
+        return known != rules.end() && (this->*known->second)(node);
+    }
+
+private:
+    bool elementwise(id node) {
+        const auto& a = input(node, 0);
+        auto facts = made(a.data_type, broadcast(node));
+        const auto& b = input(node, 1);
+        if (a.numbers && b.numbers && table_.model().inputs(node).size() == 2 &&
+            (a.numbers->size() == b.numbers->size() || a.numbers->size() == 1 ||
+             b.numbers->size() == 1)) {
+            facts.numbers = computed(node, table_.model().op_type(node));
+        }
+        table_.set(node, 0, std::move(facts));
+        return true;
+    }
+
+    [[nodiscard]] std::optional<extents> computed(id node, std::string_view op) {
+        const auto a = numbers(node, 0);
+        const auto b = numbers(node, 1);
+        if (!a || !b || a->empty() || b->empty()) {
+            return std::nullopt;
+        }
+        extents result;
+        for (std::size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+            const auto& x = (*a)[a->size() == 1 ? 0 : i];
+            const auto& y = (*b)[b->size() == 1 ? 0 : i];
+            if (op == "Add") {
+                result.push_back(algebra_.extent(x + y));
+            } else if (op == "Sub") {
+                result.push_back(algebra_.extent(x - y));
+            } else if (op == "Mul") {
+                result.push_back(algebra_.extent(x * y));
+            } else if (op == "Div") {
+                result.push_back(algebra_.divide(algebra_.extent(x), algebra_.extent(y)));
+            } else if (x.constant() && y.constant() && (op == "Max" || op == "Min")) {
+                result.push_back(
+                    std::max(any_extent, op == "Max" ? std::max(*x.constant(), *y.constant())
+                                                     : std::min(*x.constant(), *y.constant())));
+            } else {
+                result.push_back(any_extent);
+            }
+        }
+        return result;
+    }
+
+    bool comparison(id node) {
+        set(node, 0, bool_type, broadcast(node));
+        return true;
+    }
+
+    /// Where also writes a shape in which -1 says that an extent stays: then it chooses ones in
+    /// place of those, and what is known otherwise.
+    bool choice(id node) {
+        auto facts = made(input(node, 1).data_type, broadcast(node));
+        const auto& a = input(node, 1).numbers;
+        const auto& b = input(node, 2).numbers;
+        const auto& model = table_.model();
+        const auto inputs = model.inputs(node);
+        const auto asks = inputs.empty() || inputs[0] == no_id ? no_id : model.producer(inputs[0]);
+        if (a && b && a->size() == b->size() && asks != no_id && model.op_type(asks) == "Equal" &&
+            std::ranges::find(model.inputs(asks), inputs[2]) != model.inputs(asks).end()) {
+            facts.numbers.emplace();
+            for (std::size_t i = 0; i < a->size(); ++i) {
+                facts.numbers->push_back((*b)[i] == any_extent ? (*a)[i] : (*b)[i]);
+            }
+        }
+        table_.set(node, 0, std::move(facts));
+        return true;
+    }
+
+    bool matrix_product(id node) {
+        const auto& a = input(node, 0);
+        const auto& b = input(node, 1);
+        if (!a.ranked() || !b.ranked() || a.rank() < 3 || b.rank() < 3) {
+            return false;
+        }
+        auto dims = *algebra_.broadcast(extents(a.dims->begin(), a.dims->end() - 2),
+                                        extents(b.dims->begin(), b.dims->end() - 2));
+        dims.push_back((*a.dims)[a.rank() - 2]);
+        dims.push_back(b.dims->back());
+        set(node, 0, a.data_type, std::move(dims));
+        return true;
+    }
+
+    bool size(id node) {
+        const auto& x = input(node, 0);
+        auto facts = made(int64_type, extents{});
+        if (x.ranked()) {
+            facts.numbers = extents{algebra_.extent(algebra_.product(*x.dims))};
+        }
+        table_.set(node, 0, std::move(facts));
+        return true;
+    }
+
+    bool filled(id node) {
+        const auto value = table_.attributes(node).tensor("value");
+        const auto dims = fact_table::shape_in(input(node, 0));
+        auto facts = made(value ? value->data_type : float_type, dims);
+        if (value && value->known && value->values.size() == 1 && dims && dims->size() <= 1) {
+            const auto count = dims->empty() ? 1 : dims->front();
+            if (count >= 0 && count <= static_cast<std::int64_t>(max_extents)) {
+                facts.numbers =
+                    as_extents(extents(static_cast<std::size_t>(count), value->values.front()));
+            }
+        }
+        table_.set(node, 0, std::move(facts));
+        return true;
+    }
+
+    bool reshape(id node) {
+        const auto& x = input(node, 0);
+        auto asked = numbers(node, 1, "shape");
+        if (!asked) {
+            return false;
+        }
+        const bool keeps_zero = table_.attributes(node).whole("allowzero").value_or(0) != 0;
+        extents dims;
+        auto open = asked->size();
+        std::size_t unknown = 0;
+        polynomial rest(1);
+        for (std::size_t i = 0; i < asked->size(); ++i) {
+            auto& wanted = (*asked)[i];
+            if (wanted.is_zero() && !keeps_zero) {
+                wanted = x.ranked() && i < x.rank() ? algebra_.value((*x.dims)[i])
+                                                    : polynomial::unknown();
+            }
+            dims.push_back(wanted.constant() == -1 ? any_extent : algebra_.extent(wanted));
+            if (dims.back() == any_extent) {
+                open = i;
+                ++unknown;
+            } else {
+                rest *= wanted;
+            }
+        }
+        if (unknown == 1 && x.ranked()) {
+            const auto all = algebra_.product(*x.dims);
+            const auto part = all.divided_by(rest);
+            dims[open] = part ? algebra_.extent(*part) : any_extent;
+            if (!part && rest.constant().value_or(0) > 0) {
+                dims[open] = algebra_.extent(algebra_.divide(all, *rest.constant()));
+            }
+        }
+        const bool same = x.numbers && dims.size() <= 1;
+        table_.set(node, 0, {x.data_type, std::move(dims), same ? x.numbers : std::nullopt});
+        return true;
+    }
+
+    bool flatten(id node) {
+        const auto& x = input(node, 0);
+        const auto axis = table_.attributes(node).whole("axis").value_or(1);
+        const auto rank = x.ranked() ? static_cast<std::int64_t>(x.rank()) : -1;
+        const auto at = axis < 0 ? axis + rank : axis;
+        if (at < 0 || at > rank) {
+            return false;
+        }
+        const auto middle = x.dims->begin() + at;
+        set(node, 0, x.data_type,
+            extents{algebra_.extent(algebra_.product(extents(x.dims->begin(), middle))),
+                    algebra_.extent(algebra_.product(extents(middle, x.dims->end())))});
+        return true;
+    }
+
+    bool expand(id node) {
+        const auto& x = input(node, 0);
+        set(node, 0, x.data_type, algebra_.broadcast(x.dims, fact_table::shape_in(input(node, 1))));
+        return true;
+    }
+
+    bool range(id node) {
+        const auto first = numbers(node, 0);
+        const auto last = numbers(node, 1);
+        const auto step = numbers(node, 2);
+        auto count = any_extent;
+        if (first && last && step && first->size() == 1 && last->size() == 1 && step->size() == 1 &&
+            step->front().constant().value_or(0) > 0) {
+            const auto by = *step->front().constant();
+            const auto span = last->front() - first->front() + (by - 1);
+            const auto number = span.constant();
+            count = number ? std::max<std::int64_t>(*number, 0) / by
+                           : algebra_.extent(algebra_.divide(span, by));
+        }
+        set(node, 0, input(node, 0).data_type, extents{count});
+        return true;
+    }
+
+    bool tile(id node) {
+        const auto& x = input(node, 0);
+        const auto repeats = numbers(node, 1);
+        if (!x.ranked() || !repeats || repeats->size() != x.rank()) {
+            return false;
+        }
+        auto dims = *x.dims;
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            dims[i] = algebra_.multiply(dims[i], algebra_.extent((*repeats)[i]));
+        }
+        set(node, 0, x.data_type, std::move(dims));
+        return true;
+    }
+
+    /// Only what the general rule leaves open: a sum of extents with names.
+    bool concat(id node) {
+        const auto& x = input(node, 0);
+        if (!x.ranked() || x.rank() < 2) {
+            return false;
+        }
+        const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(1), x.rank());
+        auto dims = *x.dims;
+        for (std::size_t slot = 1; axis && slot < table_.model().inputs(node).size(); ++slot) {
+            const auto& part = input(node, slot);
+            if (!part.ranked() || part.rank() != dims.size()) {
+                return false;
+            }
+            for (std::size_t i = 0; i < dims.size(); ++i) {
+                const auto more = (*part.dims)[i];
+                dims[i] = i == *axis                ? algebra_.add(dims[i], more)
+                          : dims[i] == any_extent   ? more
+                          : dims[i] < 0 && more > 0 ? more
+                                                    : dims[i];
+            }
+        }
+        set(node, 0, x.data_type, std::move(dims));
+        return axis.has_value();
+    }
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
+#define STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
+
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/polynomial.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Computes with extents, of which some are names. A symbol of a polynomial is the number of a name
+/// in the pool; a quotient that is rounded down is a symbol of its own.
+class extent_algebra {
+public:
+    /// Requires: `names` outlives this.
+    explicit extent_algebra(string_pool& names) : names_(names) {}
+
+    /// Returns: the extent with a name.
+    [[nodiscard]] std::int64_t named(std::string_view name) {
+        return -2 - static_cast<std::int64_t>(names_.intern(name));
+    }
+
+    /// Returns: an extent as a polynomial, unknown where it is. Complexity: O(length).
+    [[nodiscard]] polynomial value(std::int64_t extent) const {
+        return extent >= 0                 ? polynomial(extent)
+               : extent == any_extent      ? polynomial::unknown()
+               : extent > computed_extents ? polynomial::of(static_cast<id>(-2 - extent))
+                                           : computed_[at(extent)];
+    }
+
+    /// Returns: the extent that a polynomial is; unknown for one below zero.
+    /// Complexity: O(log extents computed so far).
+    [[nodiscard]] std::int64_t extent(const polynomial& value) {
+        if (!value.is_known()) {
+            return any_extent;
+        }
+        if (const auto constant = value.constant()) {
+            return std::max(*constant, any_extent);
+        }
+        const auto terms = value.terms();
+        if (terms.size() == 1 && terms[0].factor == 1 && terms[0].symbols.size() == 1) {
+            return -2 - static_cast<std::int64_t>(terms[0].symbols[0]);
+        }
+        if (computed_.size() >= most) {
+            return any_extent;
+        }
+        const auto known = numbers_.try_emplace(value.text(number_text), computed_.size());
+        if (known.second) {
+            computed_.push_back(value);
+        }
+        return computed_extents - static_cast<std::int64_t>(known.first->second);
+    }
+
+    [[nodiscard]] std::int64_t add(std::int64_t a, std::int64_t b) {
+        return a >= 0 && b >= 0 ? add_extents(a, b) : extent(value(a) + value(b));
+    }
+    [[nodiscard]] std::int64_t subtract(std::int64_t a, std::int64_t b) {
+        return extent(value(a) - value(b));
+    }
+    [[nodiscard]] std::int64_t multiply(std::int64_t a, std::int64_t b) {
+        return a >= 0 && b >= 0 ? multiply_extents(a, b) : extent(value(a) * value(b));
+    }
+
+    /// Returns: the quotient, rounded down; unknown where the divisor is neither a number nor a
+    /// factor.
+    [[nodiscard]] std::int64_t divide(std::int64_t a, std::int64_t b) {
+        if (a >= 0 && b > 0) {
+            return a / b;
+        }
+        if (b == any_extent || b == 0) {
+            return any_extent;
+        }
+        if (const auto exact = value(a).divided_by(value(b))) {
+            return extent(*exact);
+        }
+        return b > 0 ? extent(divide(value(a), b)) : any_extent;
+    }
+
+    /// Returns: a polynomial by a number, rounded down.
+    /// Requires: `divisor > 0`.
+    [[nodiscard]] polynomial divide(const polynomial& dividend, std::int64_t divisor) {
+        polynomial whole;
+        polynomial rest;
+        for (const auto& part : dividend.terms()) {
+            polynomial product(1);
+            for (auto name : part.symbols) {
+                product *= polynomial::of(name);
+            }
+            // Rounded towards minus infinity, so that the rest of a constant is not below zero.
+            const auto quotient =
+                part.factor / divisor - (part.factor % divisor < 0 && part.symbols.empty() ? 1 : 0);
+            const bool divides = part.factor % divisor == 0 || part.symbols.empty();
+            whole += divides ? product * quotient : polynomial();
+            rest += product * (divides ? part.factor - quotient * divisor : part.factor);
+        }
+        if (!dividend.is_known() || !rest.is_known() || rest.constant() || names_.size() >= most) {
+            return rest.constant() ? whole : polynomial::unknown();
+        }
+        const auto text = rest.text([&](id name) { return std::string(names_[name]); });
+        if (text.size() > max_text) {
+            return polynomial::unknown();
+        }
+        const auto name = names_.intern("floor((" + text + ")/" + std::to_string(divisor) + ")");
+        quotients_.try_emplace(name, std::move(rest), divisor);
+        return whole + polynomial::of(name);
+    }
+
+    /// Returns: the product of extents.
+    [[nodiscard]] polynomial product(const extents& dims) const {
+        polynomial result(1);
+        for (auto extent : dims) {
+            result *= value(extent);
+        }
+        return result;
+    }
+
+    /// As `detail::broadcast`; two extents that differ, of which one has a name, are taken to be
+    /// equal when the model runs.
+    [[nodiscard]] std::optional<extents> broadcast(const std::optional<extents>& a,
+                                                   const std::optional<extents>& b) const {
+        auto result = detail::broadcast(a, b);
+        for (std::size_t i = 0; result && i < result->size(); ++i) {
+            auto& extent = (*result)[result->size() - 1 - i];
+            const bool both = i < a->size() && i < b->size();
+            if (extent == any_extent && both) {
+                const auto x = (*a)[a->size() - 1 - i];
+                const auto y = (*b)[b->size() - 1 - i];
+                extent = x == any_extent || y == any_extent ? any_extent : std::max(x, y);
+            }
+        }
+        return result;
+    }
+
+    /// Returns: the value of a symbol where `bound(name)` says those of names; nothing where it
+    /// does not. Complexity: O(length of quotients within quotients).
+    template <class Bound>
+    [[nodiscard]] std::optional<std::int64_t> value_of(id symbol, Bound bound) const {
+        const auto known = quotients_.find(symbol);
+        if (known == quotients_.end()) {
+            return bound(names_[symbol]);
+        }
+        const auto& [dividend, divisor] = known->second;
+        const auto number = dividend.evaluate([&](id inner) { return value_of(inner, bound); });
+        return number ? std::optional((*number >= 0 ? *number : *number - divisor + 1) / divisor)
+                      : std::nullopt;
+    }
+
+    /// Whether a symbol is a quotient that is rounded down, and no name that a model has.
+    [[nodiscard]] bool is_quotient(id symbol) const { return quotients_.contains(symbol); }
+
+    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+
+private:
+    // More than any model has; keeps a hostile one from making them without end.
+    static constexpr std::size_t most = std::size_t{1} << 20U;
+    static constexpr std::size_t max_text = 400;
+
+    [[nodiscard]] static std::size_t at(std::int64_t extent) noexcept {
+        return static_cast<std::size_t>(computed_extents - extent);
+    }
+
+    [[nodiscard]] static std::string number_text(id name) { return "#" + std::to_string(name); }
+
+    string_pool& names_;
+    std::deque<polynomial> computed_;
+    std::map<std::string, std::size_t> numbers_;                  // by text
+    std::map<id, std::pair<polynomial, std::int64_t>> quotients_; // by symbol
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/align_graphs.hpp>
+
+#include "../catch.hpp"
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/core/id.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::align_align_graphs {
+
+using stemma::align_graphs;
+using stemma::comparable_graph;
+using stemma::id;
+using stemma::origin_kind;
+using ids = std::vector<id>;
+
+namespace {
+
+/// A graph of operators that name what they read and make; what begins with `w` is stored and holds
+/// what its name says up to an apostrophe.
+class scene {
+public:
+    explicit scene(const std::vector<std::string>& given) {
+        for (const auto& name : given) {
+            values_[name] = graph.add_value(stemma::value_role::given, keep(name));
+        }
+    }
+
+    scene& add(std::string_view type, const std::vector<std::string>& reads,
+               const std::string& makes, std::string_view name = "") {
+        ids inputs;
+        for (const auto& read : reads) {
+            if (!values_.contains(read)) {
+                const auto content = std::hash<std::string>{}(read.substr(0, read.find('\'')));
+                values_[read] = graph.add_value(stemma::value_role::stored, keep(read),
+                                                {content | 1U, content});
+            }
+            inputs.push_back(values_.at(read));
+        }
+        values_[makes] = graph.add_value(stemma::value_role::made, keep(makes));
+        graph.add_operator({.type = type, .name = keep(std::string(name))}, inputs,
+                           ids{values_.at(makes)});
+        return *this;
+    }
+
+    scene& result(const std::string& name) {
+        graph.add_result(values_.at(name));
+        return *this;
+    }
+
+    comparable_graph graph;
+
+private:
+    std::string_view keep(const std::string& name) { return texts_.emplace(name, 0).first->first; }
+
+    std::map<std::string, id> values_;
+    std::map<std::string, int> texts_;
+};
+
+ids origins(const stemma::graph_alignment& found, id op) {
+    const auto all = found.origins(op);
+    return {all.begin(), all.end()};
+}
+
+scene original() {
+    scene made({"x"});
+    made.add("Conv", {"x", "w1"}, "conv").add("Relu", {"conv"}, "relu");
+    made.add("MatMul", {"relu", "w2"}, "product").add("Add", {"product", "w3"}, "sum");
+    made.result("sum");
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("align_graphs: a graph is what it was", "[align]") {
+    const auto before = original();
+    const auto found = align_graphs(before.graph, original().graph);
+    for (id op = 0; op < before.graph.operator_count(); ++op) {
+        CHECK(origins(found, op) == ids{op});
+        CHECK(found.of(op).kind == origin_kind::kept);
+        CHECK(found.basis(before.graph.outputs(op)[0]) == stemma::match_basis::computed);
+    }
+}
+
+TEST_CASE("align_graphs: a fused operator stands for all between values that are left", "[align]") {
+    const auto before = original();
+    scene after({"x"});
+    after.add("com.microsoft::FusedConv", {"x", "w1"}, "relu", "fused");
+    after.add("Gemm", {"relu", "w2", "w3"}, "sum").result("sum");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 0) == ids{0, 1});
+    CHECK(origins(found, 1) == ids{2, 3});
+    CHECK(found.of(0).kind == origin_kind::replaced);
+}
+
+TEST_CASE("align_graphs: what was put in is where its data come from, or where they go",
+          "[align]") {
+    const auto before = original();
+    scene after({"x"});
+    after.add("Conv", {"x", "w1"}, "conv").add("Relu", {"conv"}, "relu");
+    after.add("QuantizeLinear", {"relu"}, "relu_q").add("DequantizeLinear", {"relu_q"}, "relu_dq");
+    after.add("DequantizeLinear", {"w2_quantized"}, "w2_dq");
+    after.add("MatMul", {"relu_dq", "w2_dq"}, "product").add("Add", {"product", "w3"}, "sum");
+    after.result("sum");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 2) == ids{1});
+    CHECK(origins(found, 3) == ids{1});
+    CHECK(found.of(3).kind == origin_kind::inserted);
+    CHECK(origins(found, 4) == ids{2});
+    CHECK(found.of(4).kind == origin_kind::served);
+    CHECK(origins(found, 5) == ids{2});
+    CHECK(origins(found, 6) == ids{3});
+}
+
+TEST_CASE("align_graphs: names that were given to other values tell nothing", "[align]") {
+    scene before({"x"});
+    scene after({"x"});
+    after.add("Identity", {"x"}, "v0");
+    std::string last = "x";
+    std::string now = "v0";
+    for (int i = 0; i < 8; ++i) {
+        const auto weight = "w" + std::to_string(i);
+        const auto name = "v" + std::to_string(i);
+        before.add("MatMul", {last, weight}, name);
+        last = name;
+        const auto next = "v" + std::to_string(i + 1);
+        after.add("MatMul", {now, weight}, next);
+        now = next;
+    }
+    const auto found = align_graphs(before.graph, after.graph);
+    for (id op = 1; op <= 8; ++op) {
+        CHECK(origins(found, op) == ids{op - 1});
+    }
+}
+
+TEST_CASE("align_graphs: without names, by what is stored and by what is around", "[align]") {
+    scene before({"x"});
+    before.add("MatMul", {"x", "w1"}, "a").add("Softmax", {"a"}, "b");
+    before.add("MatMul", {"b", "w2"}, "c").result("c");
+    scene after({"in"});
+    after.add("Mul", {"in", "w9"}, "p").add("MatMul", {"p", "w1'"}, "q");
+    after.add("Softmax", {"q"}, "r").add("MatMul", {"r", "w2'"}, "s").result("s");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 1) == ids{0});
+    CHECK(origins(found, 2) == ids{1});
+    CHECK(origins(found, 3) == ids{2});
+}
+
+TEST_CASE("align_graphs: empty graphs", "[align]") {
+    CHECK(align_graphs(comparable_graph{}, comparable_graph{}).size() == 0);
+    const auto found = align_graphs(comparable_graph{}, original().graph);
+    CHECK(found.size() == 4);
+    CHECK(found.found_count() == 0);
+}
+
+} // namespace test::align_align_graphs

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs `analyze --cost` and `profile`, and compares with what PyTorch was seen to compute.
+
+usage: cost_test.py PROGRAM FIXTURES [unittest arguments]
+
+The traces beside the fixtures say of every product that PyTorch computed the shapes of its operands,
+and the modules that it ran in. Counting these knows nothing of ONNX.
+"""
+import collections
+import csv
+import io
+import json
+import math
+import sys
+import unittest
+import xml.dom.minidom
+
+from program_test import FIXTURES, PROGRAM, Case, run
+
+# Where the traced graph and the exported one differ: nothing is traced inside of loops and scripted
+# parts as often as it is written, so that only fixtures without them can agree.
+TRACED = ("bert_micro", "bert_micro_12l", "bert_micro_fresh", "bert_mlm", "bert_tiny", "densenet121",
+          "googlenet", "gpt2_tiny", "lstm_classifier", "mlp", "mobilenet_v2", "quirks", "resnet18",
+          "shared_twice", "two_tower", "unet_tiny", "vit_b_16")
+
+
+def multiplications(event):
+    """Those of one traced operation, by the shapes of its operands."""
+    shapes, made = event["input_shapes"], event["output_shapes"]
+    op = event["op"].split(".")[1]
+    if op == "convolution":
+        if made[0][-1] > shapes[0][-1] and shapes[0][1] == shapes[1][0]:  # a transposed one
+            return math.prod(shapes[0]) * math.prod(shapes[1][1:])
+        return math.prod(made[0]) * math.prod(shapes[1][1:])
+    if op in ("mm", "bmm"):
+        return math.prod(made[0]) * shapes[0][-1]
+    if op in ("addmm", "baddbmm"):
+        return math.prod(made[0]) * shapes[1][-1]
+    return 0
+
+
+def counted_by_hand(folder):
+    """By module, with all below it."""
+    by_module = collections.Counter()
+    for event in json.loads((folder / "trace.json").read_text())["events"]:
+        if event.get("op", "").startswith("aten."):
+            macs = multiplications(event)
+            for module in set(event["stack"]) if macs else ():
+                by_module[module] += macs
+    return by_module
+
+
+def model_of(fixture):
+    folder = FIXTURES / fixture
+    whole = folder / "model.onnx"
+    return whole if whole.exists() else folder / "model.structure.onnx"
+
+
+class Cost(Case):
+    def cost(self, model, *arguments, capture=None):
+        given = ["-m", capture] if capture else []
+        return json.loads(self.succeed("analyze", model, *given, "--cost", "--format", "json",
+                                       *arguments).stdout)
+
+    def dims_of(self, fixture, cost):
+        """Values with which the exported model is the traced one."""
+        sizes = {}
+        for name in cost["dimensions"]:
+            sizes[name] = SIZES.get((fixture, name), SIZES.get(name))
+            self.assertIsNotNone(sizes[name], f"{fixture}: {name}")
+        return [f"--dim={name}={size}" for name, size in sizes.items()]
+
+    def test_multiplications_are_those_that_were_traced(self):
+        compared = 0
+        for fixture in TRACED:
+            folder = FIXTURES / fixture
+            capture = folder / "modules.json"
+            open_cost = self.cost(model_of(fixture), capture=capture)
+            cost = self.cost(model_of(fixture), *self.dims_of(fixture, open_cost), capture=capture)
+            self.assertEqual(cost["dimensions"], [], fixture)
+            by_hand = counted_by_hand(folder)
+            modules = {one["path"]: one for one in cost["modules"]}
+            self.assertLessEqual(abs(modules[""]["macs"] - by_hand[""]), by_hand[""] / 1000, fixture)
+            for path, macs in by_hand.items():
+                if path in modules:
+                    compared += 1
+                    self.assertLessEqual(abs(modules[path]["macs"] - macs), macs / 1000,
+                                         f"{fixture} {path}")
+        self.assertGreater(compared, 400)
+
+    def test_extents_that_are_not_fixed_stay_in_the_numbers(self):
+        cost = self.cost(FIXTURES / "bert_micro" / "model.onnx")
+        self.assertEqual(cost["dimensions"], ["batch_size", "sequence"])
+        # Two layers of width 32 with a hidden one of 64: four projections, two products of attention.
+        linear = 2 * (4 * 32 * 32 + 2 * 32 * 64)
+        self.assertEqual(cost["modules"][0]["macs"],
+                         f"{2 * 2 * 32}*batch_size*sequence^2 + {linear}*batch_size*sequence + "
+                         f"{32 * 32}*batch_size")
+
+    def test_children_add_up(self):
+        model = FIXTURES / "resnet18" / "model.structure.onnx"
+        cost = self.cost(model, "--dim=batch=1")
+        for number in ("macs", "flops"):
+            self.assertEqual(cost["modules"][0][number],
+                             sum(one["own_" + number] for one in cost["modules"]))
+
+    def test_what_is_unknown_is_said(self):
+        cost = self.cost(FIXTURES / "control_flow" / "model.onnx")
+        self.assertGreater(cost["modules"][0]["loops"], 0)
+        text = self.succeed("analyze", FIXTURES / "control_flow" / "model.onnx", "--cost").stdout
+        self.assertIn("counted as if they ran once: the bodies of 1 loop\n", text)
+
+    def test_unknown_dimensions_are_refused_with_those_that_are_known(self):
+        self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost",
+                       "--dim=width=3", saying="known: batch_size,sequence")
+        self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost", "--dim=3",
+                       saying="is not NAME=N")
+
+    def test_rows_of_csv_are_the_modules(self):
+        model = FIXTURES / "mlp" / "model.onnx"
+        rows = list(csv.DictReader(io.StringIO(
+            self.succeed("analyze", model, "--cost", "--dim=batch=2", "--format", "csv").stdout)))
+        self.assertEqual([row["module"] for row in rows], ["", "fc1", "relu", "fc2"])
+        self.assertEqual([row["macs"] for row in rows], ["112", "64", "0", "48"])
+
+
+class Profile(Case):
+    MODEL = "bert_micro"
+
+    def profile(self, text, *arguments, name="profile.csv"):
+        path = self.folder / name
+        path.write_text(text)
+        return json.loads(self.succeed("profile", FIXTURES / self.MODEL / "model.onnx", path, "-m",
+                                       FIXTURES / self.MODEL / "modules.json", "--format", "json",
+                                       *arguments).stdout)
+
+    def module(self, report, path):
+        return next(one for one in report["modules"] if one["path"] == path)
+
+    def test_csv_with_units_and_runs(self):
+        report = self.profile("run,name,time (ms)\n1,/pooler/dense/Gemm,9\n2,/pooler/dense/Gemm,2\n"
+                              "3,/pooler/dense/Gemm,4\n3,elsewhere,1\n")
+        self.assertEqual((report["runs"], report["dropped_runs"]), (2, 1))
+        self.assertEqual(report["us"], 7000)
+        self.assertEqual(report["unmatched"],
+                         [{"name": "elsewhere", "op_type": "", "us": 1000, "calls": 1}])
+        pooler = self.module(report, "pooler")
+        self.assertEqual((pooler["us"], pooler["min_us"], pooler["max_us"], pooler["calls"]),
+                         (6000, 2000, 4000, 2))
+
+    def test_fused_layers_belong_to_the_common_module_or_are_divided(self):
+        layers = json.dumps([{"count": 10}, {
+            "name": "/pooler/dense/Gemm + PWN(/pooler/activation/Tanh)", "timeMs": 5.0,
+            "averageMs": 0.5, "percentage": 60}, {
+            "name": "{ForeignNode[/encoder/layer.0/attention/self/query/MatMul..."
+                    "/encoder/layer.0/attention/self/key/MatMul]}", "timeMs": 2.0, "averageMs": 0.2,
+            "percentage": 40}])
+        report = self.profile(layers, name="layers.json")
+        self.assertEqual(report["format"], "tensorrt")
+        self.assertEqual(report["us"], 7000)
+        self.assertEqual(self.module(report, "pooler")["own_us"], 5000)
+        self.assertEqual(self.module(report, "encoder.layer.0.attention.self")["own_us"], 2000)
+        divided = self.profile(layers, "--divide", name="layers.json")
+        self.assertTrue(divided["divided"])
+        self.assertAlmostEqual(divided["us"], 7000)
+        self.assertAlmostEqual(sum(one["own_us"] for one in divided["modules"]), 7000)
+        self.assertGreater(self.module(divided, "pooler.dense")["own_us"], 4000)
+
+    def test_openvino_counts_only_what_ran(self):
+        report = self.profile("layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+                              "/pooler/dense/Gemm;EXECUTED;FullyConnected;gemm_f32;0.5;0.5\n"
+                              "/pooler/activation/Tanh;NOT_RUN;Tanh;undef;0.25;0.25\n"
+                              "Total;;;;0.5;0.5\n")
+        self.assertEqual((report["format"], report["us"]), ("openvino", 500))
+
+    def test_qnn_rows_of_nodes(self):
+        head = ("Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,"
+                "Event Identifier\n")
+        report = self.profile(head + "1,EXECUTE,900,US,BACKEND,ROOT,QNN (execute) time\n"
+                              "1,NODE,30,CYCLES,BACKEND,SUB-EVENT,/pooler/dense/Gemm:OpId_21 (cycles)\n")
+        self.assertEqual((report["format"], report["us"]), ("qnn", 30))
+        self.assertEqual(self.module(report, "pooler.dense")["us"], 30)
+
+    def test_a_file_that_is_no_profile_is_refused(self):
+        path = self.folder / "profile.json"
+        for text in ("", "{}", "[", '[{"cat": "Session", "name": "model_run"}]', "name,time\nx,y\n"):
+            path.write_text(text)
+            self.fail_with(3, "profile", FIXTURES / "mlp" / "model.onnx", path)
+
+    def test_pictures_and_traces(self):
+        path = self.folder / "profile.csv"
+        path.write_text("name,time\n/fc1/Gemm,30\n/relu/Relu,10\nother,5\n")
+        command = ("profile", FIXTURES / "mlp" / "model.onnx", path)
+        svg = self.succeed(*command, "--to", "flame").stdout
+        self.assertIn("<title>fc1: 0.03 ms, 66.667 %</title>", svg)
+        self.assertEqual(xml.dom.minidom.parseString(svg).documentElement.tagName, "svg")
+        trace = json.loads(self.succeed(*command, "--to", "chrome").stdout)["traceEvents"]
+        self.assertEqual({e["args"]["path"]: (e["ts"], e["dur"]) for e in trace if e["name"] != "(unmatched)"},
+                         {"": (0, 40), "fc1": (0, 30), "relu": (30, 10)})
+        scope = json.loads(self.succeed(*command, "--to", "speedscope").stdout)
+        events = scope["profiles"][0]["events"]
+        self.assertEqual([e["at"] for e in events], sorted(e["at"] for e in events))
+        self.assertEqual(sum(1 if e["type"] == "O" else -1 for e in events), 0)
+        overlay = json.loads(self.succeed(*command, "--to", "model-explorer").stdout)
+        values = [one["value"] for graph in overlay.values() for one in graph["results"].values()]
+        self.assertEqual(sorted(values), [10, 30])
+
+
+# By name of an extent, and of some fixtures.
+SIZES = {"batch": 1, "batch_size": 2, "sequence": 9, ("gpt2_tiny", "sequence"): 8, "texts": 3, "images": 4,
+         ("shared_twice", "batch"): 2, ("quirks", "batch"): 2, ("mlp", "batch"): 2}
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cost/cost_rules.hpp>
+
+#include "../catch.hpp"
+
+namespace test::cost_cost_rules {
+
+TEST_CASE("cost_rules: a rule of a domain goes before that of any", "[cost]") {
+    const stemma::cost_rules rules;
+    REQUIRE(rules.find("", "Attention") != nullptr);
+    CHECK(rules.find("", "Attention")->formula == "attention");
+    CHECK(rules.find("com.microsoft", "Attention")->formula == "weighted_attention");
+    CHECK(rules.find("", "QLinearMatMul")->numbers[1] == 3);
+    CHECK(rules.find("ai.onnx.ml", "TreeEnsembleClassifier") == nullptr);
+}
+
+TEST_CASE("cost_rules: another table can be put in its place", "[cost]") {
+    const stemma::cost_rules rules("each 7: Mine Yours\nmoves: example::Mine\n");
+    CHECK(rules.find("", "Mine")->numbers[0] == 7);
+    CHECK(rules.find("example", "Mine")->formula == "moves");
+    CHECK(rules.find("example", "Yours")->formula == "each");
+    CHECK(rules.find("", "MatMul") == nullptr);
+}
+
+} // namespace test::cost_cost_rules

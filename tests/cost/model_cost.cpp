@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cost/model_cost.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/error.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace test::cost_model_cost {
+
+TEST_CASE("model_cost: a cost is that of the children and its own", "[cost]") {
+    stemma::attributed_model opened(test::fixture("two_tower/model.onnx"), {});
+    const auto cost = stemma::find_cost(opened);
+    const auto& tree = opened.modules().index();
+    for (stemma::id m = 0; m < cost.size(); ++m) {
+        auto sum = cost.own(m).macs;
+        for (stemma::id below = m + 1; below < tree.end(m); below = tree.end(below)) {
+            sum += cost[below].macs;
+        }
+        CHECK(sum == cost[m].macs);
+        CHECK(cost[m].unknown == 0);
+    }
+    CHECK(cost.open_dims() == std::vector<std::string>{"texts", "images"});
+}
+
+TEST_CASE("model_cost: names of dimensions that a model does not have are refused", "[cost]") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::cost_options options;
+    options.dims["width"] = 3;
+    CHECK_THROWS_AS(stemma::find_cost(opened, options), stemma::error);
+}
+
+TEST_CASE("model_cost: operators that a table does not list are unknown, not free", "[cost]") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::cost_options options;
+    options.rules = stemma::cost_rules("gemm 0 1 2: Gemm\n");
+    const auto cost = stemma::find_cost(opened, options);
+    CHECK(cost[0].unknown == 1);
+    CHECK(cost.unlisted() == std::map<std::string, std::uint64_t>{{"Relu", 1}});
+    CHECK(cost.text(cost[0].macs) == "56*batch");
+}
+
+TEST_CASE("model_cost: functions cost what they do where they are called", "[cost]") {
+    stemma::attributed_model plain(test::fixture("bert_micro/model.onnx"), {});
+    stemma::attributed_model called(test::fixture("bert_micro/model.functions.onnx"), {});
+    const auto one = stemma::find_cost(plain);
+    const auto other = stemma::find_cost(called);
+    CHECK(one.text(one[0].macs) == other.text(other[0].macs));
+}
+
+} // namespace test::cost_model_cost

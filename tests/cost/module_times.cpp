@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cost/module_times.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/error.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace test::cost_module_times {
+
+TEST_CASE("module_times: modules and what matches nothing sum up to the whole", "[cost][profile]") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::profile measured;
+    for (const double factor : {1.0, 3.0}) {
+        measured.add(
+            {.name = "/fc1/Gemm + /relu/Relu", .provider = "A", .microseconds = 8 * factor});
+        measured.add({.name = "/fc2/Gemm", .provider = "B", .microseconds = factor});
+        measured.add({.name = "copy", .microseconds = 2});
+        measured.end_run();
+    }
+    const auto times = stemma::find_times(measured, opened);
+    CHECK(times.total() == 40);
+    CHECK(times.unmatched_total() == 4);
+    CHECK(times[0].microseconds == 36);
+    CHECK(times[0].own == 32); // fused: of the common module
+    CHECK(times[0].least == 9);
+    CHECK(times[0].most == 27);
+    CHECK(times[0].providers == std::map<std::string, double>{{"A", 32}, {"B", 4}});
+    stemma::time_options divided;
+    divided.weight = [](stemma::id node) { return node == 0 ? 3.0 : 1.0; };
+    const auto parts = stemma::find_times(measured, opened, divided);
+    CHECK(parts.total() == 40);
+    CHECK(parts[0].own == 0);
+    CHECK(parts[0].microseconds == 36);
+    CHECK(parts.node(0) == 24);
+}
+
+} // namespace test::cost_module_times

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cost/profiled_nodes.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::cost_profiled_nodes {
+
+TEST_CASE("profiled_nodes: reads the names that runtimes make of several", "[cost][profile]") {
+    const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
+    const stemma::wire_model model(bytes, "mlp");
+    const stemma::profiled_nodes names(model);
+    const auto find = [&](const std::string& name) {
+        stemma::profile::kernel kernel;
+        kernel.name = name;
+        return names.find(kernel);
+    };
+    using nodes = std::vector<stemma::id>;
+    CHECK(find("/fc1/Gemm") == nodes{0});
+    CHECK(find("/fc1/Gemm_output_0") == nodes{0});
+    CHECK(find("/fc1/Gemm + /relu/Relu") == nodes{0, 1});
+    CHECK(find("PWN(/relu/Relu)") == nodes{1});
+    CHECK(find("PWN(PWN(/fc1/Gemm), /relu/Relu)") == nodes{0, 1});
+    CHECK(find("{ForeignNode[/fc1/Gemm.../fc2/Gemm]}") == nodes{0, 1, 2});
+    CHECK(find("{ForeignNode[/fc2/Gemm]}") == nodes{2});
+    CHECK(find("/fc1/Gemm || /fc2/Gemm") == nodes{0, 2});
+    CHECK(find("fused /relu/Relu") == nodes{1});
+    CHECK(find("/fc2/Gemm/LayerNormFusion/") == nodes{2});
+    CHECK(find("/fc1/Gemm_output_0_nchwc") == nodes{0});
+    CHECK(find("nothing").empty());
+    CHECK(find("").empty());
+    CHECK(find("{ForeignNode[]}").empty());
+    CHECK(find("((((((").empty());
+}
+
+TEST_CASE("profiled_nodes: what has no name is found by its number", "[cost][profile]") {
+    const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
+    const stemma::wire_model model(bytes, "mlp");
+    const stemma::profiled_nodes names(model);
+    stemma::profile::kernel kernel;
+    kernel.op_type = "Relu";
+    kernel.node_index = 1;
+    CHECK(names.find(kernel) == std::vector<stemma::id>{1});
+    kernel.node_index = 2; // another operator: the number is of another graph
+    CHECK(names.find(kernel).empty());
+}
+
+} // namespace test::cost_profiled_nodes

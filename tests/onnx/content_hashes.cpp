@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/content_hashes.hpp>
+
+#include "../catch.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::onnx_content_hashes {
+
+namespace {
+
+test::message numbers(std::string_view name, const std::vector<std::uint64_t>& dims,
+                      const std::string& order) {
+    std::string raw;
+    for (const char c : order) {
+        raw.append({c, 0, 0, 63});
+    }
+    return test::tensor(name, dims, raw);
+}
+
+} // namespace
+
+TEST_CASE("hash_contents: of equal data, of transposed and of others", "[onnx]") {
+    auto graph = test::graph();
+    graph.inner(5, numbers("a", {2, 4}, "abcdefgh")).inner(5, numbers("b", {2, 4}, "abcdefgh"));
+    graph.inner(5, numbers("t", {4, 2}, "aebfcgdh")).inner(5, numbers("o", {2, 4}, "abcdefgi"));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    const auto found = stemma::hash_contents(model);
+    REQUIRE(found.size() == 4);
+    CHECK(found[0] == found[1]);
+    CHECK(found[0].exact != found[2].exact);
+    CHECK(found[0].loose == found[2].loose);
+    CHECK(found[0].exact != found[3].exact);
+    CHECK(found[0].loose != found[3].loose);
+    CHECK(found[0].loose != 0);
+    CHECK(stemma::hash_contents(model, {4}) == found);
+}
+
+} // namespace test::onnx_content_hashes

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/open/original_model.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/write_tagged.hpp>
+
+#include <memory>
+#include <string>
+
+namespace test::open_original_model {
+
+using stemma::attributed_model;
+using stemma::id;
+
+TEST_CASE("carry_tags: a model carried to itself has its own modules, and names its own nodes",
+          "[carry]") {
+    const auto path = test::fixture("shared_twice/model.onnx");
+    const auto original = std::make_shared<attributed_model>(path, stemma::attribution_options{});
+    const auto carried = stemma::carry_tags(original, path);
+    for (id node = 0; node < original->model().node_count(); ++node) {
+        CAPTURE(node);
+        CHECK(carried->tags().attributions[node].module ==
+              original->tags().attributions[node].module);
+        CHECK(carried->tags().origins.of(node).size() >= 1);
+    }
+}
+
+TEST_CASE("carry_tags: what was written is read again, and names the first original", "[carry]") {
+    const auto path = test::fixture("mlp/model.onnx");
+    const test::scratch_folder folder;
+    const auto first = folder.file("first.onnx");
+    const auto original = std::make_shared<attributed_model>(path, stemma::attribution_options{});
+    auto carried = stemma::carry_tags(original, path);
+    stemma::write_tagged(*carried, first);
+    const auto again = std::make_shared<attributed_model>(first, stemma::attribution_options{});
+    const auto twice = stemma::carry_tags(again, path);
+    for (id node = 0; node < original->model().node_count(); ++node) {
+        for (const auto* one : {carried.get(), again.get(), twice.get()}) {
+            const auto& origins = one->tags().origins;
+            REQUIRE(origins.of(node).size() == 1);
+            const auto origin = origins[origins.of(node)[0]];
+            CHECK(origin.position == original->model().position(node));
+            CHECK(origin.name == original->model().name(node));
+            CHECK(one->tags().attributions[node].module ==
+                  original->tags().attributions[node].module);
+        }
+    }
+}
+
+TEST_CASE("captures_or_original: a model that has nothing in common with the original is said",
+          "[carry]") {
+    stemma::attribution_options options;
+    options.captures = stemma::captures_or_original({test::fixture("lstm_classifier/model.onnx")});
+    const attributed_model opened(test::fixture("mlp/model.onnx"), options);
+    CHECK(opened.capture_notes().size() == 1);
+    CHECK(opened.tags().origins.empty());
+    const auto mlp = test::fixture("mlp/model.onnx");
+    options.captures = stemma::captures_or_original({mlp, mlp});
+    CHECK_THROWS_AS(attributed_model(mlp, options), stemma::error);
+}
+
+} // namespace test::open_original_model

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets ONNX Runtime optimize every fixture, carries the tags of the original over, and checks how right they are and
+// whether every node names the nodes that it came from. docs/carry.md shows what this prints.
+
+import fs from "node:fs";
+import path from "node:path";
+
+import { percent } from "./confidence.mjs";
+import { asDynamoExport } from "./dynamo.mjs";
+import { slicesAfter } from "./origins.mjs";
+import { FixtureSuite, firstLine, printTable } from "./suite.mjs";
+import { Graphs, anonymous } from "./wire.mjs";
+
+const levels = ["basic", "extended", "all"];
+
+// For each kind of model, by level, in percent: at least so many nodes exact and with exactly the true origins, at most
+// so many contaminated.
+const named = { exact: [99.8, 99.8, 99.8], sets: [99, 99, 99], contaminated: [0.05, 0.05, 0.05] };
+const goals = {
+    TorchScript: named,
+    dynamo: named,
+    "TorchScript, no names": { exact: [98.5, 98, 94], sets: [94.5, 91.5, 87], contaminated: [0.3, 0.3, 2.2] },
+};
+
+const contaminated = "contaminated";
+const unoptimizable = "not optimized by ONNX Runtime";
+
+class CarriedTest extends FixtureSuite {
+    groups = new Map(); // kind and level -> counts
+
+    constructor() {
+        super(["carried", "nodes"], [contaminated, unoptimizable]);
+    }
+
+    takes(file) {
+        const whole = ["model.onnx", "model.structure.onnx"].includes(path.basename(file));
+        return whole && fs.existsSync(path.join(path.dirname(file), "truth.json"));
+    }
+
+    async model(name, info, folder) {
+        const [truth, initializers, tree] = ["truth", "initializers", "modules"].map((part) =>
+            JSON.parse(fs.readFileSync(path.join(path.dirname(info.file), `${part}.json`), "utf8")),
+        );
+        const known = new Map();
+        for (const node of truth.nodes) {
+            const module = node.module ?? node.known_module ?? node.inferred_module ?? undefined;
+            known.set(node.original, known.has(node.original) && known.get(node.original) !== module ? undefined : module);
+        }
+        const plain = path.join(folder, "plain.onnx");
+        fs.copyFileSync(info.file, plain);
+        const options = { external: info.external.length > 0, captured: this.captured(info) };
+        await this.levels(name, "TorchScript", plain, (node) => known.get(node.name), options);
+        const made = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
+        const dynamo = path.join(folder, "dynamo.onnx");
+        fs.writeFileSync(dynamo, made.bytes);
+        await this.levels(name, "dynamo", dynamo, (node) => made.modules.get(node.outputs[0]), options);
+    }
+
+    async levels(name, kind, file, moduleOf, { external, captured }) {
+        const original = new Graphs(fs.readFileSync(file));
+        const tagged = file.replace(/\.onnx$/, ".tagged.onnx");
+        const made = this.stemma(["tag", file, "-o", tagged, "--quiet", "--no-sync", ...captured]);
+        if (made.status !== 0) {
+            this.fail(name, `${kind}: ${made.reason}`);
+            return;
+        }
+        for (const level of levels) {
+            const out = file.replace(/\.onnx$/, `.${level}.onnx`);
+            const where = `${name}: ${kind}, ${level}`;
+            try {
+                await this.harness.optimize(file, out, level, { external });
+            } catch (error) {
+                this.note(unoptimizable, `${where}: ${firstLine(error.message)}`);
+                continue;
+            }
+            const graphs = new Graphs(fs.readFileSync(out));
+            const truth = slicesAfter(original, graphs, moduleOf);
+            this.row.carried += 1;
+            this.row.nodes += graphs.nodes.length;
+            this.judge(where, this.countsOf(kind, level), graphs, truth, this.carry(where, tagged, out));
+            if (kind === "TorchScript") {
+                const [before, after] = [tagged, out].map((from, k) => {
+                    const to = from.replace(/\.onnx$/, ".anonymous.onnx");
+                    fs.writeFileSync(to, anonymous(fs.readFileSync(from), "xy"[k]));
+                    return to;
+                });
+                const counts = this.countsOf(`${kind}, no names`, level);
+                this.judge(where, counts, graphs, truth, this.carry(where, before, after));
+                [before, after].forEach((one) => fs.rmSync(one));
+            }
+            fs.rmSync(out);
+            fs.rmSync(`${out}.data`, { force: true });
+        }
+    }
+
+    /** @returns what `stemma carry` finds of the nodes of a model, by place; null when it fails. */
+    carry(where, original, changed) {
+        const sidecar = path.join(this.workplace.folder, "sidecar.json");
+        fs.rmSync(sidecar, { force: true });
+        const result = this.stemma(["carry", original, changed, "--sidecar", sidecar, "--quiet", "--no-sync"]);
+        if (result.status !== 0) {
+            this.fail(where, result.reason);
+            return null;
+        }
+        const { nodes } = JSON.parse(fs.readFileSync(sidecar, "utf8"));
+        return new Map(nodes.map((node) => [`${node.graph}#${node.index}`, node]));
+    }
+
+    judge(where, counts, graphs, truth, carried) {
+        graphs.nodes.forEach((node, k) => {
+            if (truth[k] === null || carried === null) {
+                counts.untold += 1;
+                return;
+            }
+            const found = carried.get(`${node.place}#${node.index}`);
+            const relation = relationOf(found.scope_module, truth[k].module);
+            counts[relation] += 1;
+            if (relation === contaminated && !where.includes("no names")) {
+                const how = `${found.scope_module} is ${truth[k].module}, ${found.origin_kind}`;
+                this.note(contaminated, `${where}: ${node.name} (${node.op}): ${how}`);
+            }
+            if (truth[k].nodes) {
+                const places = (nodes) => nodes.map(({ graph, place, index }) => `${graph ?? place}#${index}`).sort().join();
+                counts.sets += 1;
+                counts.same += places(found.origins) === places(truth[k].nodes) ? 1 : 0;
+            }
+        });
+    }
+
+    countsOf(kind, level) {
+        const key = `${kind}, ${level}`;
+        if (!this.groups.has(key)) {
+            this.groups.set(key, { exact: 0, ancestor: 0, descendant: 0, contaminated: 0, untold: 0, sets: 0, same: 0 });
+        }
+        return this.groups.get(key);
+    }
+
+    finish() {
+        const rows = [];
+        for (const [group, counts] of this.groups) {
+            const nodes = counts.exact + counts.ancestor + counts.descendant + counts.contaminated;
+            const share = (what) => percent(counts[what], nodes);
+            const sets = percent(counts.same, counts.sets);
+            const relations = ["exact", "ancestor", "descendant", "contaminated"];
+            const shares = Object.fromEntries(relations.map((one) => [one, `${share(one).toFixed(2)} %`]));
+            rows.push({ models: group, nodes, ...shares, sets: `${sets.toFixed(2)} %`, untold: counts.untold });
+            const kind = group.slice(0, group.lastIndexOf(", "));
+            const k = levels.indexOf(group.slice(kind.length + 2));
+            const goal = goals[kind];
+            const require = (kept, what, value, limit) =>
+                kept ? undefined : this.fail(group, `${what}: ${value.toFixed(3)}, the goal is ${limit}`);
+            require(share("exact") >= goal.exact[k], "exact", share("exact"), goal.exact[k]);
+            require(sets >= goal.sets[k], "sets", sets, goal.sets[k]);
+            const wrong = share("contaminated");
+            require(wrong <= goal.contaminated[k], "contaminated", wrong, goal.contaminated[k]);
+        }
+        printTable(rows, { markdown: true });
+        console.log();
+    }
+}
+
+function relationOf(found, truth) {
+    const isAbove = (a, b) => a === "" || b.startsWith(`${a}.`);
+    if (found === truth) {
+        return "exact";
+    }
+    return isAbove(found, truth) ? "ancestor" : isAbove(truth, found) ? "descendant" : "contaminated";
+}
+
+process.exitCode = await new CarriedTest().main();

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/detail/extent_algebra.hpp>
+
+#include "../../catch.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace test::types_detail_extent_algebra {
+
+namespace {
+
+struct scene {
+    stemma::string_pool names;
+    stemma::detail::extent_algebra algebra{names};
+    std::int64_t height = algebra.named("height");
+    std::int64_t width = algebra.named("width");
+
+    [[nodiscard]] std::string text(std::int64_t extent) const {
+        return algebra.value(extent).text([&](auto s) { return std::string(names[s]); });
+    }
+    [[nodiscard]] std::int64_t at(std::int64_t extent, std::int64_t size) const {
+        const auto bound = [&](std::string_view) { return std::optional(size); };
+        return algebra.value(extent)
+            .evaluate([&](auto s) { return algebra.value_of(s, bound); })
+            .value();
+    }
+};
+
+} // namespace
+
+TEST_CASE("extent_algebra: equal extents have one number", "[types]") {
+    scene s;
+    CHECK(s.algebra.multiply(s.height, s.width) == s.algebra.multiply(s.width, s.height));
+    CHECK(s.algebra.subtract(s.algebra.add(s.height, 3), 3) == s.height);
+    CHECK(s.algebra.divide(s.algebra.multiply(s.height, s.width), s.width) == s.height);
+    CHECK(s.algebra.subtract(s.height, s.height) == 0);
+    CHECK(s.algebra.add(s.height, stemma::detail::any_extent) == stemma::detail::any_extent);
+}
+
+TEST_CASE("extent_algebra: quotients are rounded down", "[types]") {
+    scene s;
+    const auto half = s.algebra.divide(s.algebra.subtract(s.height, 1), 2);
+    CHECK(s.text(half) == "floor((height + 1)/2) - 1");
+    for (std::int64_t size = 1; size < 9; ++size) {
+        CHECK(s.at(half, size) == (size - 1) / 2);
+    }
+    CHECK(s.algebra.divide(s.algebra.multiply(s.height, 6), 3) == s.algebra.multiply(s.height, 2));
+}
+
+TEST_CASE("extent_algebra: of two extents that meet the one with a name gives way to a number",
+          "[types]") {
+    scene s;
+    using stemma::detail::extents;
+    CHECK(s.algebra.broadcast(extents{s.height, 1}, extents{s.width, 5}) == extents{s.height, 5});
+    CHECK(s.algebra.broadcast(extents{s.height}, extents{7}) == extents{7});
+    CHECK(s.algebra.broadcast(extents{stemma::detail::any_extent}, extents{s.width}) ==
+          extents{stemma::detail::any_extent});
+}
+
+} // namespace test::types_detail_extent_algebra

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/types/shape_observer.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/types/infer_shapes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace test::types_shape_observer {
+
+namespace {
+
+/// Counts results of which some extent is unknown, and keeps the last one as text.
+struct counting final : stemma::shape_observer {
+    explicit counting(const stemma::wire_model& seen) : model(seen) {}
+
+    void begin(const stemma::detail::fact_table& known,
+               stemma::detail::extent_algebra& computes) override {
+        facts = &known;
+        algebra = &computes;
+    }
+    void enter(stemma::id) override { ++depth; }
+    void leave(stemma::id) override { --depth; }
+    void see(stemma::id node) override {
+        for (stemma::id i = 0; i < model.output_count(node); ++i) {
+            const auto value = model.first_output(node) + i;
+            if (!model.value_name(value).empty()) {
+                const auto& known = (*facts)[value];
+                ++values;
+                open += !known.ranked() ||
+                        std::ranges::count(*known.dims, stemma::detail::any_extent) > 0;
+            }
+        }
+    }
+    [[nodiscard]] std::string text(const std::string& name) const {
+        std::string result;
+        for (stemma::id value = 0; value < model.value_count(); ++value) {
+            for (std::size_t i = 0; model.value_name(value) == name && i < (*facts)[value].rank();
+                 ++i) {
+                result += (i == 0 ? "" : ", ") +
+                          algebra->value((*(*facts)[value].dims)[i]).text([&](auto symbol) {
+                              return std::string(algebra->names()[symbol]);
+                          });
+            }
+        }
+        return result;
+    }
+
+    const stemma::wire_model& model;
+    const stemma::detail::fact_table* facts = nullptr;
+    stemma::detail::extent_algebra* algebra = nullptr;
+    std::size_t values = 0;
+    std::size_t open = 0;
+    int depth = 0;
+};
+
+} // namespace
+
+TEST_CASE("shape_inference: nearly all extents of the fixtures are numbers or formulas",
+          "[types]") {
+    std::size_t values = 0;
+    std::size_t open = 0;
+    for (const auto& file : test::model_files()) {
+        const auto bytes = test::read_bytes(file);
+        const stemma::wire_model model(bytes, file);
+        stemma::value_types types(model);
+        counting seen(model);
+        const stemma::shape_inference inference(model, types, {}, seen);
+        CHECK(seen.depth == 0);
+        values += seen.values;
+        open += seen.open;
+    }
+    CHECK(values > 10000);
+    CHECK(open * 1000 < values);
+}
+
+TEST_CASE("shape_inference: extents that are not fixed are formulas, or what they are bound to",
+          "[types]") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const stemma::wire_model model(bytes, "bert_micro");
+    const std::string name = "/encoder/layer.0/attention/self/Softmax_output_0";
+    for (const bool bound : {false, true}) {
+        stemma::value_types types(model);
+        counting seen(model);
+        const std::map<std::string, std::int64_t> dims{{"sequence", 7}};
+        const stemma::shape_inference inference(
+            model, types, bound ? dims : std::map<std::string, std::int64_t>(), seen);
+        CHECK(seen.text(name) ==
+              (bound ? "batch_size, 4, 7, 7" : "batch_size, 4, sequence, sequence"));
+    }
+}
+
+} // namespace test::types_shape_observer
