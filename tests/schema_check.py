@@ -65,7 +65,7 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cost", "cuts", "dag", "explain", "folds", "isolate", "numerics", "operations",
+              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
                            "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
 
 
@@ -79,7 +79,7 @@ def run(*arguments):
     """What the program prints as JSON; some commands say with status 1 that they found something."""
     done = subprocess.run([PROGRAM, *map(str, arguments), "--format", "json", "--quiet"],
                           capture_output=True, text=True, timeout=300)
-    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "explain", "numerics", "validate") else (0,)):
+    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "diff", "explain", "numerics", "validate") else (0,)):
         failures.append(f"{arguments}: status {done.returncode}: {done.stderr.strip()}")
         return None
     return json.loads(done.stdout)
@@ -112,6 +112,8 @@ def reports_of(model, capture, truth, folder):
     yield "explain", run("explain", model, "#0", "-m", tagged)
     yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
+    yield "diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes")
+    yield "diff", run("diff", model, tagged)
     yield "tree", run("tree", model, *with_capture)
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
@@ -186,7 +188,7 @@ def broken_copies(document):
             continue
         compares = document.get("schema") == "stemma.compare/1"
         parts = {"structure", "initializers", "tags"} if compares else set()
-        optional = {"caller", "analysis"} | parts
+        optional = {"caller", "analysis", "list"} | parts
         for key in [key for key in at(document, path) if key not in optional]:
             broken = copy.deepcopy(document)
             del at(broken, path)[key]

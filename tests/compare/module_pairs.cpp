@@ -70,7 +70,8 @@ TEST_CASE("pair_modules: modules of the same path are partners, whatever they ho
 
 TEST_CASE("pair_modules: a layer that was put in moves the numbers of those behind it") {
     const scene a({{"layer.0", {1, 1}}, {"layer.1", {1, 2}}, {"layer.2", {1, 3}}});
-    const scene b({{"layer.0", {1, 1}}, {"layer.1", {1, 9}}, {"layer.2", {1, 2}}, {"layer.3", {1, 3}}});
+    const scene b(
+        {{"layer.0", {1, 1}}, {"layer.1", {1, 9}}, {"layer.2", {1, 2}}, {"layer.3", {1, 3}}});
     CHECK(pair(a, b) == paths{{"layer", "layer"},
                               {"layer.0", "layer.0"},
                               {"layer.1", "layer.2"},

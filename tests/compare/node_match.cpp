@@ -87,7 +87,8 @@ TEST_CASE("match_nodes: weights tell equal operators apart, names only where not
     a.weight = b.weight = {0, 0, 0};
     a.name = {5, 6, 0};
     b.name = {6, 7, 0};
-    a.label = b.label = {1, 1, 2};
+    a.label = {1, 1, 2};
+    b.label = {1, 9, 2};
     CHECK(match(a, b)[0] == no_id);
     CHECK(match(a, b)[1] == 0);
 }

@@ -53,7 +53,7 @@ public:
             add_parts(kernel.name, found);
         }
         std::ranges::sort(found);
-        found.erase(std::ranges::unique(found).begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
         return found;
     }
 

@@ -9,6 +9,7 @@
 // - alignment: right answers by confidence where models without names are aligned,
 // tests/accuracy.cpp
 // - hidden: right answers of propagation where evidence is hidden, tests/leave_one_out.cpp
+// - carried: right origins of optimized models, tests/runtime/carried.mjs
 // - defined: nothing to measure
 namespace stemma::detail::confidence {
 
@@ -61,6 +62,13 @@ inline constexpr float capture_flaw = 0.85F;    ///< at most, few parameters dis
 inline constexpr float capture_doubt = 0.6F;    ///< at most, a good part does not fit: alignment
 inline constexpr float capture_of_other = 0.3F; ///< at most, most does not fit: alignment
 inline constexpr float capture_margin = 0.5F;   ///< what overrides another capture: defined
+
+// Alignment of two graphs, by what an operator's results are known from.
+inline constexpr float carried_computed = 0.99F; ///< the same is computed of the same: carried
+inline constexpr float carried_named = 0.97F;    ///< the same name: carried
+inline constexpr float carried_derived = 0.93F;  ///< all around is known: carried
+inline constexpr float carried_passed = 0.9F;    ///< handed on, or one of a group: carried
+inline constexpr float carried_between = 0.8F;   ///< somewhere between what is known: carried
 
 // Resolution.
 inline constexpr float doubtful = 0.7F;       ///< at most, an ancestor of alternatives: curve

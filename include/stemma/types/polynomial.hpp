@@ -214,7 +214,8 @@ private:
     }
 
     [[nodiscard]] static bool divides(std::int64_t divisor, std::int64_t number) noexcept {
-        return divisor != -1 && number % divisor == 0;
+        return divisor == -1 ? number != std::numeric_limits<std::int64_t>::min()
+                             : number % divisor == 0;
     }
 
     [[nodiscard]] static term product(const term& a, const term& b, bool& fits) {

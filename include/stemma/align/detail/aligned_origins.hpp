@@ -11,6 +11,7 @@
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/confidence.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -195,15 +196,15 @@ private:
         }
         switch (best) {
         case match_basis::computed:
-            return 0.99F;
+            return confidence::carried_computed;
         case match_basis::named:
-            return 0.97F;
+            return confidence::carried_named;
         case match_basis::derived:
-            return 0.93F;
+            return confidence::carried_derived;
         case match_basis::passed:
-            return 0.9F;
+            return confidence::carried_passed;
         default:
-            return 0.8F;
+            return confidence::carried_between;
         }
     }
 
@@ -248,7 +249,7 @@ private:
         for (std::size_t i = 0; i < group_.size(); ++i) {
             const auto member = group_[i];
             origins_[member] = parts[i];
-            found_[member].confidence = std::min(certainty(member), 0.9F);
+            found_[member].confidence = std::min(certainty(member), confidence::carried_passed);
             found_[member].kind = parts[i].empty() ? origin_kind::inserted
                                   : parts[i].size() == 1 && types_.equal(before_.type(parts[i][0]),
                                                                          after_.type(member))

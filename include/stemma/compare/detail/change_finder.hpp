@@ -11,8 +11,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ public:
 
     /// Complexity: O((V + E) log V).
     void run() {
+        join_survivors();
         join_neighbours(a_, match_.to_second, 0);
         join_neighbours(b_, match_.to_first, count_a_);
         for (id v = 0; v < count_a_; ++v) {
@@ -93,13 +95,38 @@ private:
         above_[std::max(v, w)] = std::min(v, w);
     }
 
+    /// What makes a result that kept its name stands for all that made it before: there regions
+    /// end.
+    void join_survivors() {
+        survives_.assign(above_.size(), false);
+        const auto name_of = [](const compared_model& side, id v) {
+            return side.model().output_count(v) == 0
+                       ? std::string_view()
+                       : side.model().value_name(side.model().first_output(v));
+        };
+        std::unordered_map<std::string_view, id> made;
+        for (id w = 0; w < match_.to_first.size(); ++w) {
+            if (is_open_b(w)) {
+                made.emplace(name_of(b_, w), w);
+            }
+        }
+        made.erase(std::string_view());
+        for (id v = 0; v < count_a_; ++v) {
+            const auto found = is_open_a(v) ? made.find(name_of(a_, v)) : made.end();
+            if (found != made.end()) {
+                join(v, count_a_ + found->second);
+                survives_[v] = survives_[count_a_ + found->second] = true;
+            }
+        }
+    }
+
     void join_neighbours(const compared_model& side, const std::vector<id>& partner, id base) {
         for (id v = 0; v < partner.size(); ++v) {
             if (partner[v] != no_id || side.is_quiet(v)) {
                 continue;
             }
             for (auto from : side.graph().producers(v)) {
-                if (partner[from] == no_id && !side.is_quiet(from)) {
+                if (partner[from] == no_id && !side.is_quiet(from) && !survives_[base + from]) {
                     join(base + v, base + from);
                 }
             }
@@ -270,8 +297,9 @@ private:
     const compared_model& b_;
     const node_match& match_;
     id count_a_;
-    std::vector<id> above_;  // by node of the first model, then of the second: union-find
-    std::vector<id> region_; // the same: number of its region
+    std::vector<id> above_;      // by node of the first model, then of the second: union-find
+    std::vector<bool> survives_; // the same: whether the other model has a result of this name
+    std::vector<id> region_;     // the same: number of its region
     std::vector<changed_region> regions_;
     std::vector<changed_read> reads_;
 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +17,7 @@
 
 namespace stemma::detail {
 
-/// Returns: what differs in operator sets, and in the names of inputs and outputs.
+/// Returns: what differs in operator sets that are used, and in the names of inputs and outputs.
 /// Complexity: O(operator sets + inputs + outputs).
 [[nodiscard]] inline std::vector<header_difference> compare_headers(const onnx_model& a,
                                                                     const onnx_model& b) {
@@ -25,12 +26,21 @@ namespace stemma::detail {
     const auto domain = [](std::string_view text) {
         return text.empty() ? std::string("ai.onnx") : std::string(text);
     };
-    for (const auto& opset : a.opset_imports()) {
-        opsets[domain(opset.domain)].first = std::to_string(opset.version);
-    }
-    for (const auto& opset : b.opset_imports()) {
-        opsets[domain(opset.domain)].second = std::to_string(opset.version);
-    }
+    // Tools declare more than they use.
+    const auto note = [&](const onnx_model& model,
+                          std::string std::pair<std::string, std::string>::*side) {
+        std::set<std::string> used;
+        for (id op = 0; op < model.operator_count(); ++op) {
+            used.insert(domain(model.operator_domain(op)));
+        }
+        for (const auto& opset : model.opset_imports()) {
+            if (used.contains(domain(opset.domain))) {
+                opsets[domain(opset.domain)].*side = std::to_string(opset.version);
+            }
+        }
+    };
+    note(a, &std::pair<std::string, std::string>::first);
+    note(b, &std::pair<std::string, std::string>::second);
     for (auto& [name, versions] : opsets) {
         if (versions.first != versions.second) {
             found.push_back({"opset " + name, versions.first, versions.second});

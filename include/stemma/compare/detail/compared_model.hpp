@@ -2,6 +2,7 @@
 #ifndef STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 
+#include <stemma/compare/detail/attribute_defaults.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/detail/hash.hpp>
@@ -21,6 +22,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma::detail {
@@ -197,7 +199,23 @@ private:
         }
     }
 
-    [[nodiscard]] std::uint64_t attributes_of(id node) const {
+    /// Whether an attribute has its default; asked once for each content and operator.
+    template <class Attribute>
+    [[nodiscard]] bool says_default(id node, std::uint64_t content, Attribute attribute) {
+        const auto key = hash_mix(content, model_.operator_id(node));
+        const auto known = defaults_.find(key);
+        if (known != defaults_.end()) {
+            return known->second;
+        }
+        const bool found = is_default(model_.op_type(node), attribute());
+        constexpr std::size_t most = 100'000; // attributes that differ everywhere have no default
+        if (defaults_.size() < most) {
+            defaults_.emplace(key, found);
+        }
+        return found;
+    }
+
+    [[nodiscard]] std::uint64_t attributes_of(id node) {
         using at = onnx_fields::attribute;
         std::uint64_t sum = 0;
         auto fields = model_.reader(model_.message(node));
@@ -216,7 +234,10 @@ private:
                     content += hash_bytes(parts.whole(part), part.number);
                 }
             }
-            sum += ours ? 0 : hash_mix(content, 4);
+            const bool says_nothing =
+                ours || (model_.domain(node).empty() &&
+                         says_default(node, content, [&] { return fields.inner(field); }));
+            sum += says_nothing ? 0 : hash_mix(content, 4);
         }
         return sum;
     }
@@ -266,12 +287,13 @@ private:
     std::vector<id> constant_of_; // by value
     std::vector<char8_t> quiet_;  // by node
     std::vector<std::uint64_t> operators_;
-    std::vector<std::uint64_t> type_;   // by node
-    std::vector<std::uint64_t> label_;  // by node
-    std::vector<std::uint64_t> weight_; // by node
-    std::vector<std::uint64_t> name_;   // by node
-    std::vector<id> own_;               // by module
-    std::vector<id> first_;             // by module
+    std::unordered_map<std::uint64_t, bool> defaults_; // by content and operator
+    std::vector<std::uint64_t> type_;                  // by node
+    std::vector<std::uint64_t> label_;                 // by node
+    std::vector<std::uint64_t> weight_;                // by node
+    std::vector<std::uint64_t> name_;                  // by node
+    std::vector<id> own_;                              // by module
+    std::vector<id> first_;                            // by module
     module_contents contents_;
 };
 

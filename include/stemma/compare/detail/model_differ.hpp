@@ -126,8 +126,11 @@ private:
         id m = 0;
         while (!name.empty()) {
             const auto dot = name.find('.');
-            if (dot == name.npos) {
+            if (dot == name.npos && m != 0) {
                 return m;
+            }
+            if (dot == name.npos) {
+                break;
             }
             m = tree.child(m, name.substr(0, dot));
             if (m == no_id) {

@@ -49,7 +49,7 @@ public:
             }
         }
         std::ranges::sort(reads);
-        reads.erase(std::ranges::unique(reads).begin(), reads.end());
+        reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
         for (std::size_t i = 0, end = 0; i < reads.size(); i = end) {
             while (end < reads.size() && reads[end].first == reads[i].first) {
                 ++end;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_ATTRIBUTE_DEFAULTS_HPP
+#define STEMMA_COMPARE_DETAIL_ATTRIBUTE_DEFAULTS_HPP
+
+#include <stemma/onnx/detail/wire_reader.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// What attributes of the standard's operators are where they are not written, one group on a line:
+/// `types : name=value ...`. Tools write them or leave them out. Only defaults that all operator
+/// sets agree on, and those of the newer ones where the older had another attribute.
+inline constexpr std::string_view attribute_defaults = R"(
+ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare : keepdims=1 noop_with_empty_axes=0
+ArgMax ArgMin : axis=0 keepdims=1 select_last_index=0
+Gather GatherElements ScatterElements Split : axis=0 reduction=none
+ScatterND : reduction=none
+GatherND : batch_dims=0
+Gemm : alpha=1 beta=1 transA=0 transB=0
+Flatten : axis=1
+Conv ConvTranspose ConvInteger QLinearConv : group=1 auto_pad=NOTSET
+MaxPool AveragePool LpPool : auto_pad=NOTSET ceil_mode=0 storage_order=0 count_include_pad=0
+LayerNormalization : axis=-1 epsilon=1e-05 stash_type=1
+BatchNormalization : epsilon=1e-05 momentum=0.9 training_mode=0
+InstanceNormalization GroupNormalization : epsilon=1e-05
+Reshape : allowzero=0
+Shape : start=0
+Cast CastLike : saturate=1
+LeakyRelu : alpha=0.01
+Elu Celu ThresholdedRelu : alpha=1
+HardSigmoid : alpha=0.2 beta=0.5
+Gelu : approximate=none
+TopK : axis=-1 largest=1 sorted=1
+QuantizeLinear DequantizeLinear : axis=1 block_size=0 saturate=1
+CumSum : exclusive=0 reverse=0
+Pad : mode=constant
+Trilu : upper=1
+OneHot : axis=-1
+LSTM GRU RNN : direction=forward layout=0 linear_before_reset=0 input_forget=0
+DepthToSpace : mode=DCR
+Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_outside=0 extrapolation_value=0 mode=nearest nearest_mode=round_prefer_floor antialias=0 keep_aspect_ratio_policy=stretch
+)";
+
+/// Returns: what `attribute_defaults` says of one attribute of a type, "" for nothing.
+/// Complexity: O(length of the table).
+[[nodiscard]] inline std::string_view default_of(std::string_view type, std::string_view name) {
+    auto rest = attribute_defaults;
+    while (!rest.empty()) {
+        const auto line = rest.substr(0, std::min(rest.find('\n'), rest.size()));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        const auto colon = line.find(" : ");
+        bool in_types = false;
+        bool behind = false;
+        for (auto words = line; colon != line.npos && !words.empty();) {
+            const auto word = words.substr(0, std::min(words.find(' '), words.size()));
+            words.remove_prefix(std::min(word.size() + 1, words.size()));
+            behind = behind || word == ":";
+            in_types = in_types || (!behind && word == type);
+            if (behind && in_types && word.size() > name.size() && word[name.size()] == '=' &&
+                word.starts_with(name)) {
+                return word.substr(name.size() + 1);
+            }
+        }
+    }
+    return {};
+}
+
+/// Whether an attribute of an operator of the standard says what would hold without it.
+/// Complexity: O(fields), and that of `default_of` for each of a number or a text.
+[[nodiscard]] inline bool is_default(std::string_view type, wire_reader attribute) {
+    constexpr std::uint32_t name_field = 1;
+    constexpr std::uint32_t float_field = 2;
+    constexpr std::uint32_t int_field = 3;
+    constexpr std::uint32_t text_field = 4;
+    constexpr std::uint32_t type_field = 20;
+    std::string_view name;
+    std::string value;
+    float real = 0;
+    bool is_real = false;
+    for (wire_field part; attribute.next(part);) {
+        if (part.is_bytes(name_field)) {
+            name = attribute.text(part);
+        } else if (part.is(float_field, wire_type::fixed32)) {
+            std::memcpy(&real, attribute.text(part).data(), sizeof(real));
+            is_real = true;
+        } else if (part.is(int_field, wire_type::varint)) {
+            value = std::to_string(static_cast<std::int64_t>(part.value));
+        } else if (part.is_bytes(text_field)) {
+            value = attribute.text(part);
+        } else if (part.number != type_field) {
+            return false;
+        }
+    }
+    const auto usual = default_of(type, name);
+    return !usual.empty() && (is_real ? std::stof(std::string(usual)) == real : usual == value);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_ATTRIBUTE_DEFAULTS_HPP
