@@ -58,7 +58,7 @@ int show_placement(const plan_request& asked, const stemma::attributed_model& op
     return done;
 }
 
-int plan(const plan_request& asked) {
+int list_for_tool(const plan_request& asked) {
     if (asked.exclude.empty() + asked.from.empty() + asked.placement.empty() != 2) {
         throw stemma::error(stemma::error_code::refused, "", "plan",
                             "takes one of --exclude QUERY, --from REPORT and --placement LOG");
@@ -108,7 +108,7 @@ int plan(const plan_request& asked) {
 void add_plan(CLI::App& app, action& chosen) {
     add_command<plan_request>(
         app, chosen, "plan", "list modules for quantizers and runtimes, or say where they run",
-        plan, [](command_line takes, plan_request& asked) {
+        list_for_tool, [](command_line takes, plan_request& asked) {
             takes.common(asked.common);
             takes.value("--exclude", asked.exclude, "QUERY", "the nodes to treat otherwise");
             takes.value("--from", asked.from, "REPORT",

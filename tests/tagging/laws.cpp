@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../operator_scene.hpp"
 
+#include <stemma/align/rewritten_operators.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>

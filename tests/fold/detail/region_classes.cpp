@@ -143,7 +143,7 @@ TEST_CASE(
     test::fold_scene scene{bytes_of({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"y"})}),
                            tree.build(),
                            in_modules({1, 1}),
-                           {{{"Constant"}}}};
+                           {.selection = stemma::of_classes{{"Constant"}}}};
     const auto plan = scene.plan();
     CHECK(plan.functions[plan.function[1]].numbered() == "Constant.1");
 }
