@@ -41,7 +41,7 @@ int tag(const char* from, const char* to) {
     }
     stemma::module_tree modules;
     auto found = attribute(stemma::proto_model(*model), modules);
-    stemma::model_record about;
+    stemma::detail::model_record about;
     about.from_model = true;
     stemma::tag(*model, modules, found, {}, about);
     std::ofstream out(to, std::ios::binary);

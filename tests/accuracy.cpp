@@ -4,7 +4,7 @@
 // models without names are with a capture, by kind of node and by confidence. With --never-worse:
 // fails where a capture of any kind makes any file of a fixture worse than it is without one.
 #include <stemma/capture/captures.hpp>
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -57,7 +57,7 @@ stemma::attribution_options options_for(const fs::path& model, bool with_capture
     return options;
 }
 
-row measure(const fs::path& model, bool with_capture, const stemma::oracle_file& truth) {
+row measure(const fs::path& model, bool with_capture, const stemma::detail::oracle_file& truth) {
     stemma::attributed_model opened(model.string(), options_for(model, with_capture));
     row result;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
@@ -87,7 +87,7 @@ table measure_all(const fs::path& fixtures) {
     }
     for (const auto& folder : folders) {
         const stemma::mapped_file file((folder / "truth.json").string());
-        const stemma::oracle_file truth(file.bytes(), file.path());
+        const stemma::detail::oracle_file truth(file.bytes(), file.path());
         for (const auto& model : models_in(folder)) {
             auto kind = model.stem().string();
             kind = kind.starts_with("model") ? "model" : kind;
@@ -169,7 +169,7 @@ struct tally {
 
 /// What kinds of nodes a model has: each node counts for all that fit.
 std::vector<std::vector<std::string>> kinds_of(const stemma::wire_model& model,
-                                               const stemma::oracle_file& truth) {
+                                               const stemma::detail::oracle_file& truth) {
     std::vector<std::vector<std::string>> kinds(model.node_count());
     std::vector<char> of(model.node_count(), 'c'); // constant, shape, data
     const auto rank = [](char kind) { return std::string("csd").find(kind); };
@@ -205,7 +205,7 @@ std::string print_details(const fs::path& fixtures) {
             continue;
         }
         const stemma::mapped_file file((entry.path() / "truth.json").string());
-        const stemma::oracle_file truth(file.bytes(), file.path());
+        const stemma::detail::oracle_file truth(file.bytes(), file.path());
         for (const std::string name : {"unnamed", "anonymous"}) {
             const auto model = entry.path() / (name + ".onnx");
             if (!fs::exists(model)) {
@@ -273,7 +273,7 @@ std::map<std::string, std::vector<std::string>> captures_in(const fs::path& fold
 }
 
 stemma::accuracy measure_with(const fs::path& model, std::vector<std::string> captures,
-                              const stemma::oracle_file& truth) {
+                              const stemma::detail::oracle_file& truth) {
     stemma::attribution_options options;
     options.captures = stemma::captures(std::move(captures));
     const stemma::attributed_model opened(model.string(), options);
@@ -296,7 +296,7 @@ int find_worse(const fs::path& fixtures) {
             continue;
         }
         const stemma::mapped_file file((entry.path() / "truth.json").string());
-        const stemma::oracle_file truth(file.bytes(), file.path());
+        const stemma::detail::oracle_file truth(file.bytes(), file.path());
         const auto captures = captures_in(entry.path());
         for (const auto& model : fs::directory_iterator(entry.path())) {
             if (model.path().extension() != ".onnx") {

@@ -5,8 +5,8 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +77,7 @@ public:
         }
     }
 
-    stemma::parameter_shapes shapes;
+    stemma::detail::parameter_shapes shapes;
 
 private:
     graph_type graph_;

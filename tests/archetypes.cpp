@@ -283,7 +283,7 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             std::vector<id> rank(scene.ops.size(), no_id);
             std::vector<stemma::vertex_t<graph_type>> members;
             for (std::size_t at = 0; at < order.size(); ++at) {
-                const auto v = stemma::index_of(graph, order[at]);
+                const auto v = stemma::detail::index_of(graph, order[at]);
                 rank[v] = static_cast<id>(at);
                 if (set.is_inside(v)) {
                     members.push_back(order[at]);
@@ -298,21 +298,22 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                 graph, set, std::span<const stemma::vertex_t<graph_type>>(members));
             for (const auto* edges : {&border.inputs, &border.outputs}) {
                 for (const auto& e : *edges) {
-                    made.push_back(stemma::index_of(graph, source(e, graph)));
-                    made.push_back(stemma::index_of(graph, target(e, graph)));
+                    made.push_back(stemma::detail::index_of(graph, source(e, graph)));
+                    made.push_back(stemma::detail::index_of(graph, target(e, graph)));
                 }
             }
             const stemma::order_stretch<graph_type> stretch(graph, order, rank, members);
             add(numbers(graph, stemma::find_reentry(graph, set, stretch)));
             add(stemma::convex_runs(graph, set, stretch));
             add(numbers(graph, stemma::find_gaps(graph, set, stretch)));
-            std::vector<stemma::call_member<stemma::vertex_t<graph_type>>> called;
+            std::vector<stemma::detail::call_member<stemma::vertex_t<graph_type>>> called;
             for (const auto& v : members) {
-                called.push_back({v, stemma::index_of(graph, v) % 3 == 0
-                                         ? stemma::no_id
-                                         : static_cast<id>(stemma::index_of(graph, v) % 2)});
+                called.push_back(
+                    {v, stemma::detail::index_of(graph, v) % 3 == 0
+                            ? stemma::no_id
+                            : static_cast<id>(stemma::detail::index_of(graph, v) % 2)});
             }
-            stemma::complete_calls(graph, std::span<const id>(rank), called);
+            stemma::detail::complete_calls(graph, std::span<const id>(rank), called);
             for (const auto& m : called) {
                 made.push_back(m.call);
             }
@@ -343,8 +344,9 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                 const auto cuts = stemma::plan_cuts(
                     graph, members, stemma::standard_cut{stemma::dependence::weight, rule},
                     [&](const stemma::vertex_t<graph_type>& v) {
-                        return set.apart[stemma::index_of(graph, v)] ? stemma::dependence::constant
-                                                                     : stemma::dependence::data;
+                        return set.apart[stemma::detail::index_of(graph, v)]
+                                   ? stemma::dependence::constant
+                                   : stemma::dependence::data;
                     });
                 for (const auto& cut : cuts) {
                     add(numbers(graph, cut.vertices));

@@ -55,8 +55,8 @@ public:
         return *this;
     }
 
-    [[nodiscard]] std::unique_ptr<stemma::split_folder> open() const {
-        return std::make_unique<stemma::split_folder>(folder_.path());
+    [[nodiscard]] std::unique_ptr<stemma::detail::split_folder> open() const {
+        return std::make_unique<stemma::detail::split_folder>(folder_.path());
     }
 
 private:

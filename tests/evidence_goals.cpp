@@ -2,7 +2,7 @@
 // Prints how right the evidence is on every fixture and every model of a dialect, without a trace,
 // and fails where a goal is missed. docs/evidence.md explains the goals and the groups.
 #include <stemma/capture/captures.hpp>
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -164,7 +164,7 @@ public:
     }
 
 private:
-    [[nodiscard]] static stemma::oracle_file read(const fs::path& path) {
+    [[nodiscard]] static stemma::detail::oracle_file read(const fs::path& path) {
         const stemma::mapped_file file(path.string());
         return {file.bytes(), file.path()};
     }
@@ -200,7 +200,7 @@ private:
         }
     }
 
-    stemma::oracle_file oracle_;
+    stemma::detail::oracle_file oracle_;
     std::map<std::string, stemma::id> call_;
     std::map<std::string, std::optional<std::string>> by_scope_;
 };

@@ -34,7 +34,7 @@ struct fold_scene {
     stemma::graph_contents contents{model};
     stemma::node_shapes shapes{model, contents};
 
-    [[nodiscard]] stemma::fold_plan plan() {
+    [[nodiscard]] stemma::detail::fold_plan plan() {
         return stemma::plan_fold(model, contents, modules, attributions, shapes, options);
     }
 
@@ -42,8 +42,8 @@ struct fold_scene {
     [[nodiscard]] std::string fold() {
         const auto planned = plan();
         const auto tags = stemma::name_modules(modules, stemma::all_modules{});
-        stemma::fold_writer writer(model, contents, modules, tags, attributions, planned);
-        stemma::string_splice splice(bytes);
+        stemma::detail::fold_writer writer(model, contents, modules, tags, attributions, planned);
+        stemma::detail::string_splice splice(bytes);
         writer.build().write(splice);
         return std::move(splice.text);
     }
@@ -53,8 +53,9 @@ struct fold_scene {
 inline std::string unfold(const std::string& folded) {
     const stemma::wire_model model(folded, "folded");
     const stemma::graph_contents contents(model);
-    stemma::fold_opener opener(model, contents, stemma::find_fold_record(model).value());
-    stemma::string_splice splice(folded);
+    stemma::detail::fold_opener opener(model, contents,
+                                       stemma::detail::find_fold_record(model).value());
+    stemma::detail::string_splice splice(folded);
     opener.build().write(splice);
     return std::move(splice.text);
 }

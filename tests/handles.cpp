@@ -152,7 +152,8 @@ TEST_CASE("value_ref: tags are those of find_value_tags") {
     const auto path = fixture("bert_micro/model.onnx");
     const auto model = stemma::open(path);
     stemma::attributed_model opened(path, {});
-    const auto sets = stemma::find_value_tags(opened.model(), opened.modules(), opened.tags());
+    const auto sets =
+        stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags());
     for (const auto value : model.values()) {
         std::vector<id> expected;
         opened.tags().pool.for_each(sets[to_index(value.id())],

@@ -71,11 +71,11 @@ public:
         const auto bytes = model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
         const stemma::wire_model opened(bytes);
         stemma::value_types types(opened);
-        stemma::infer_shapes(opened, types);
+        stemma::detail::infer_shapes(opened, types);
         for (stemma::id value = 0; value < opened.value_count(); ++value) {
             if (opened.value_name(value) == name) {
                 const auto type = types.type_of(value);
-                return type ? stemma::to_text(stemma::describe_type(*type)) : "";
+                return type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "";
             }
         }
         return "no such value";

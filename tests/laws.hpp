@@ -320,7 +320,7 @@ template <module_view Modules>
         laws.expect(name == options.name_of(modules, m),
                     "fold: a function is called this at one time and that at another");
         laws.expect(!folds || !name.name.empty(), "fold: a function has no name");
-        laws.expect(!folds || !is_standard_domain(name.domain),
+        laws.expect(!folds || !stemma::detail::is_standard_domain(name.domain),
                     "fold: the domain of a function is one of the standard");
     }
     return laws.take();

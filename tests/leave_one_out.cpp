@@ -7,7 +7,7 @@
 
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -159,7 +159,7 @@ double right_without_evidence(const fs::path& fixture) {
     options.captures = stemma::captures({(fixture / "modules.json").string()});
     const stemma::attributed_model opened((fixture / "model.onnx").string(), options);
     const stemma::mapped_file file((fixture / "truth.json").string());
-    const stemma::oracle_file truth(file.bytes(), file.path());
+    const stemma::detail::oracle_file truth(file.bytes(), file.path());
     stemma::accuracy found;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
         if (const auto module = truth.module_of(opened.model().name(node))) {

@@ -15,22 +15,22 @@
 namespace test {
 
 /// The value that a JSON text says.
-inline stemma::json_value parsed_json(std::string_view text) {
+inline stemma::detail::json_value parsed_json(std::string_view text) {
     struct keeper {
-        stemma::json_value kept;
+        stemma::detail::json_value kept;
 
         bool wants(const std::string&) const { return true; }
-        void element(const std::string&, stemma::json_part part) {
-            kept = stemma::json_value(part);
+        void element(const std::string&, stemma::detail::json_part part) {
+            kept = stemma::detail::json_value(part);
         }
-        void scalar(const std::string&, stemma::json_part) {}
+        void scalar(const std::string&, stemma::detail::json_part) {}
     } keep;
-    stemma::stream_json("{\"values\":[" + std::string(text) + "]}", "text", keep);
+    stemma::detail::stream_json("{\"values\":[" + std::string(text) + "]}", "text", keep);
     return keep.kept;
 }
 
 /// Whether a value is what nlohmann's parser makes of the same text, fractions left out.
-inline bool says(stemma::json_part part, const nlohmann::json& value) {
+inline bool says(stemma::detail::json_part part, const nlohmann::json& value) {
     using type = nlohmann::json::value_t;
     switch (value.type()) {
     case type::null:

@@ -44,7 +44,7 @@ UNTESTED = {
     "stemma/detail/define_part.hpp": "what part.hpp declares, and tested as that",
     "stemma/detail/model_state.hpp": "what model.hpp holds, and tested as that",
     "stemma/cut/detail/part_cutter.hpp": "what cut/model_cutter.hpp does, and tested as that",
-    "stemma/onnx/detail/temporary_model.hpp": "what open/untagged_model.hpp does, and tested as that",
+    "stemma/onnx/detail/temporary_model.hpp": "what open/detail/untagged_model.hpp does, and tested as that",
     "stemma/compare/diff_options.hpp": "a struct without behaviour",
     "stemma/compare/detail/change_finder.hpp": "what compare/diff_models.hpp does, and tested as that",
     "stemma/compare/detail/compared_model.hpp": "what compare/diff_models.hpp does, and tested as that",

@@ -33,8 +33,8 @@ struct split_scene {
 
     explicit split_scene(const std::string& path)
         : opened(path, {})
-        , cuts(opened.model(), {}, stemma::find_random_nodes(opened.model()))
-        , loads(stemma::find_loads(opened.model()))
+        , cuts(opened.model(), {}, stemma::detail::find_random_nodes(opened.model()))
+        , loads(stemma::detail::find_loads(opened.model()))
         , planner(opened.model(), cuts, opened.modules().index(), opened.tags().attributions,
                   loads) {}
 
@@ -55,17 +55,17 @@ struct split_scene {
     /// Writes parts as files 0.onnx, 1.onnx, ...
     stemma::split_manifest write(const std::vector<stemma::split_part>& parts,
                                  const std::string& folder) {
-        std::vector<stemma::split_part_names> called;
+        std::vector<stemma::detail::split_part_names> called;
         for (std::size_t p = 0; p < parts.size(); ++p) {
             called.push_back({std::to_string(p) + ".onnx", opened.modules().path(parts[p].module),
                               opened.tags().tags.text(parts[p].module)});
         }
         stemma::value_types types(model());
-        stemma::infer_shapes(model(), types);
-        stemma::weight_store store(model(), opened.file(), std::string(stemma::split_weights_name),
-                                   false);
-        stemma::cut_writer<> cut_writer(model(), cuts.contents(), types);
-        return stemma::split_writer<>(model(), opened.file(), cut_writer, types, store)
+        stemma::detail::infer_shapes(model(), types);
+        stemma::detail::weight_store store(model(), opened.file(),
+                                           std::string(stemma::detail::split_weights_name), false);
+        stemma::detail::cut_writer<> cut_writer(model(), cuts.contents(), types);
+        return stemma::detail::split_writer<>(model(), opened.file(), cut_writer, types, store)
             .write(parts, called, folder, false);
     }
 };

@@ -58,29 +58,30 @@ public:
 
     /// Returns: the file with the tags in it.
     [[nodiscard]] std::string write(const stemma::carrier_set& carriers) {
-        stemma::model_record record;
+        stemma::detail::model_record record;
         record.carriers = carriers;
         record.nodes = model.node_count();
-        record.digest = stemma::structure_digest(model);
+        record.digest = stemma::detail::structure_digest(model);
         record.from_model = from_model;
         const auto table =
-            carriers.model ? stemma::to_json(stemma::to_table(found)) : std::string();
-        const auto text = stemma::to_json(record, modules);
+            carriers.model ? stemma::detail::to_json(stemma::to_table(found)) : std::string();
+        const auto text = stemma::detail::to_json(record, modules);
         stemma::tag_editor editor(
             model, modules, found, carriers,
-            carriers.metadata ? stemma::find_value_tags(model, modules, found)
+            carriers.metadata ? stemma::detail::find_value_tags(model, modules, found)
                               : std::vector<stemma::id_set>(),
             text, table,
-            carriers.mark ? stemma::to_json(stemma::sketch_of(model, found.attributions))
-                          : std::string());
+            carriers.mark
+                ? stemma::detail::to_json(stemma::detail::sketch_of(model, found.attributions))
+                : std::string());
         return apply(editor);
     }
 
     /// Returns: the file that an editor makes of this one.
     template <class Editor>
     [[nodiscard]] std::string apply(Editor& editor) const {
-        stemma::rewrite plan(model, editor);
-        stemma::string_splice out(model.bytes());
+        stemma::detail::rewrite plan(model, editor);
+        stemma::detail::string_splice out(model.bytes());
         plan.write(out);
         if (static_cast<std::int64_t>(out.text.size()) != plan.size()) {
             throw std::logic_error("the plan promised another size than it wrote");
@@ -106,8 +107,8 @@ inline std::string tag(std::string_view bytes, const stemma::carrier_set& carrie
 inline std::string strip(std::string_view bytes) {
     const stemma::wire_model model(bytes, "model");
     stemma::strip_editor editor(model);
-    stemma::rewrite plan(model, editor);
-    stemma::string_splice out(bytes);
+    stemma::detail::rewrite plan(model, editor);
+    stemma::detail::string_splice out(bytes);
     plan.write(out);
     return std::move(out.text);
 }

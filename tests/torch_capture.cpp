@@ -10,7 +10,7 @@
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/captured_claims.hpp>
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -46,7 +46,8 @@ TORCH_MODULE(shown_net);
 [[maybe_unused]] void capture_an_archive() {
     const auto found = torch_capture::from_archive(torch::jit::load("model.pt"));
     const stemma::module_tree& modules = found.modules; // with the graphs that are in it
-    const stemma::captured_operations& operations = found.operations; // for stemma::captured_claims
+    const stemma::captured_operations& operations =
+        found.operations; // for stemma::detail::captured_claims
     static_cast<void>(modules);
     static_cast<void>(operations);
 }
@@ -342,7 +343,7 @@ TEST_CASE("torch_capture: nodes without names get their modules from an archive"
         const auto path = (fs::path(scratch.path()) / "capture.json").string();
         std::ofstream(path) << write(capture(folder));
         const stemma::mapped_file file((folder / "truth.json").string());
-        const stemma::oracle_file truth(file.bytes(), file.path());
+        const stemma::detail::oracle_file truth(file.bytes(), file.path());
         for (const char* name : {"model.onnx", "unnamed.onnx", "anonymous.onnx"}) {
             stemma::attribution_options options;
             options.captures = stemma::captures({path});
@@ -379,7 +380,7 @@ TEST_CASE("torch_capture: no file is worse with an archive than without", "[torc
     for (const auto& folder : archives()) {
         std::ofstream(path) << write(capture(folder));
         const stemma::mapped_file file((folder / "truth.json").string());
-        const stemma::oracle_file truth(file.bytes(), file.path());
+        const stemma::detail::oracle_file truth(file.bytes(), file.path());
         const auto measure = [&](const fs::path& model, const std::vector<std::string>& captures) {
             stemma::attribution_options options;
             options.captures = stemma::captures(captures);
@@ -412,14 +413,14 @@ TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torc
     const stemma::wire_model model(file.bytes(), file.path());
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     stemma::evidence_context context(ops, found.modules);
-    stemma::captured_claims finder(model, ops, found.modules, context.owners().mapping);
+    stemma::detail::captured_claims finder(model, ops, found.modules, context.owners().mapping);
     finder.align_operations(found.operations, stemma::provenance::torchscript,
                             std::vector<bool>(model.node_count(), true));
     const auto claims = finder.finish();
     REQUIRE(claims.claims.size() == 1);
     CHECK(claims.notes.empty());
     const stemma::mapped_file truth_file((folder / "truth.json").string());
-    const stemma::oracle_file truth(truth_file.bytes(), truth_file.path());
+    const stemma::detail::oracle_file truth(truth_file.bytes(), truth_file.path());
     std::size_t right = 0;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto& made = claims.claims.front().of[node];

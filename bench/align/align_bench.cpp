@@ -7,8 +7,8 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -63,7 +63,7 @@ public:
         }
     }
 
-    stemma::parameter_shapes shapes;
+    stemma::detail::parameter_shapes shapes;
 
 private:
     graph_type graph_;

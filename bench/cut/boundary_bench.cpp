@@ -24,10 +24,10 @@
 
 namespace {
 
-using stemma::grouped_ids;
 using stemma::id;
 using stemma::no_id;
 using stemma::operator_graph;
+using stemma::detail::grouped_ids;
 using stemma_bench::bare_graph;
 using stemma_bench::measure_beside;
 using stemma_bench::vertex_set_scene;

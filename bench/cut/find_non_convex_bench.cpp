@@ -9,7 +9,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/find_non_convex.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -89,7 +89,7 @@ public:
             return result;
         }
         led_by_.resize(graph_.count);
-        const stemma::module_members all(modules_, found_);
+        const stemma::detail::module_members all(modules_, found_);
         for (const auto m : scattered) {
             const auto above = modules_.parent(m);
             if (all.count(m) == all.count(above)) {
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    void put(const stemma::module_members& all, id m, bool inside) {
+    void put(const stemma::detail::module_members& all, id m, bool inside) {
         for (auto below = m; below < modules_.end(m); ++below) {
             for (const auto v : all.direct(below)) {
                 inside_[v] = inside;

@@ -80,7 +80,7 @@ void floor_bytes(benchmark::State& state) {
 
 /// A table that can be compared.
 struct scopes_found {
-    std::vector<stemma::scope_table::scope> scopes;
+    std::vector<stemma::detail::scope_table::scope> scopes;
     std::vector<id> scope_of; ///< by operator
 
     friend bool operator==(const scopes_found& a, const scopes_found& b) {
@@ -100,9 +100,9 @@ class scope_reader {
 public:
     explicit scope_reader(const stemma_bench::named_arrays& ops) : ops_(ops) {
         found_.scope_of.assign(ops.names.size(), no_id);
-        found_.scopes.resize(stemma::scope_style_count);
-        for (id root = 0; root < stemma::scope_style_count; ++root) {
-            found_.scopes[root].style = static_cast<stemma::scope_style>(root);
+        found_.scopes.resize(stemma::detail::scope_style_count);
+        for (id root = 0; root < stemma::detail::scope_style_count; ++root) {
+            found_.scopes[root].style = static_cast<stemma::detail::scope_style>(root);
         }
     }
 
@@ -115,7 +115,7 @@ public:
             if (around.empty() || !is_own(name, around, type)) {
                 const auto slash = name.rfind('/');
                 if (name.empty() || name.front() != '/' ||
-                    !stemma::is_counted(name.substr(slash + 1), type)) {
+                    !stemma::detail::is_counted(name.substr(slash + 1), type)) {
                     continue;
                 }
                 const auto path = name.substr(1, slash == 0 ? 0 : slash - 1);
@@ -129,7 +129,7 @@ public:
             found_.scope_of[v] = scope;
             in.first_operator = in.operators == 0 ? v : in.first_operator;
             ++in.operators;
-            in.kinds += stemma::hash_bytes(type);
+            in.kinds += stemma::detail::hash_bytes(type);
         }
         return std::move(found_);
     }
@@ -142,7 +142,8 @@ private:
 
     /// Whether the name goes on behind `around` with the type, and maybe a number.
     static bool is_own(std::string_view name, std::string_view around, std::string_view type) {
-        return name.starts_with(around) && stemma::is_counted(name.substr(around.size()), type);
+        return name.starts_with(around) &&
+               stemma::detail::is_counted(name.substr(around.size()), type);
     }
 
     static bool is_plain(std::string_view path) {
@@ -186,20 +187,21 @@ private:
 
     id child(id parent, std::string_view segment) {
         auto& scopes = found_.scopes;
-        const auto hash = stemma::hash_bytes(segment);
+        const auto hash = stemma::detail::hash_bytes(segment);
         const auto next = static_cast<id>(scopes.size());
-        const auto known = index_.insert(stemma::hash_mix(hash, parent), next, [&](id s) {
+        const auto known = index_.insert(stemma::detail::hash_mix(hash, parent), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (known == next) {
-            scopes.push_back({segment, hash, 0, parent, no_id, 0, stemma::scope_style::called});
+            scopes.push_back(
+                {segment, hash, 0, parent, no_id, 0, stemma::detail::scope_style::called});
         }
         return known;
     }
 
     const stemma_bench::named_arrays& ops_;
     scopes_found found_;
-    stemma::flat_index index_;
+    stemma::detail::flat_index index_;
     std::string_view last_;
     std::vector<level> levels_;
 };
@@ -212,7 +214,7 @@ void collect_scopes(benchmark::State& state) {
     stemma_bench::measure_beside(
         state,
         [&] {
-            auto table = stemma::collect_scopes(ops);
+            auto table = stemma::detail::collect_scopes(ops);
             return scopes_found{std::move(table.scopes), std::move(table.scope_of)};
         },
         [&] { return scope_reader(ops).read(); });
@@ -221,7 +223,7 @@ void collect_scopes(benchmark::State& state) {
 /// Of operators that read their names from a file.
 void wire_scopes(benchmark::State& state) {
     run(state, [](const stemma::wire_model&, const operators& ops) {
-        return stemma::collect_scopes(ops).scopes.size();
+        return stemma::detail::collect_scopes(ops).scopes.size();
     });
 }
 

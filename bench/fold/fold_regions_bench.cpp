@@ -77,7 +77,7 @@ struct nested_scene {
     std::vector<id> order;
     std::vector<id> call;               ///< by operator
     std::vector<std::uint8_t> constant; ///< by operator
-    stemma::folded_modules folded{base.tree, [](id) { return true; }};
+    stemma::detail::folded_modules folded{base.tree, [](id) { return true; }};
 };
 
 constexpr std::size_t least = 3;
@@ -125,12 +125,12 @@ private:
         const auto edges = edges_between(all);
         std::vector<group> groups;
         const auto of = group_by_call(all, edges, module, groups);
-        const auto part = stemma::acyclic_parts(edges, of);
+        const auto part = stemma::detail::acyclic_parts(edges, of);
         id parts = 0;
         for (auto p : part) {
             parts = p == no_id ? parts : std::max(parts, p + 1);
         }
-        const stemma::grouped_ids places(parts, [&](auto take) {
+        const stemma::detail::grouped_ids places(parts, [&](auto take) {
             for (id i = 0; i < part.size(); ++i) {
                 if (part[i] != no_id) {
                     take(part[i], i);
@@ -215,11 +215,11 @@ private:
             call[i] = call[i] == no_id ? 0 : call[i];
         }
         std::vector<id> of(size, no_id);
-        stemma::flat_index known;
+        stemma::detail::flat_index known;
         for (id i = 0; i < size; ++i) {
             if (module[i] != no_id) {
                 const auto next = static_cast<id>(groups.size());
-                of[i] = known.insert(stemma::hash_mix(module[i], call[i]), next, [&](id g) {
+                of[i] = known.insert(stemma::detail::hash_mix(module[i], call[i]), next, [&](id g) {
                     return groups[g].module == module[i] && groups[g].call == call[i];
                 });
                 if (of[i] == next) {
@@ -242,7 +242,7 @@ private:
     /// Returns: places in no part and the first ones of parts, in an order in which all can run.
     [[nodiscard]] static std::vector<id> sequence(const stemma::induced_edges& edges,
                                                   const std::vector<id>& part,
-                                                  const stemma::grouped_ids& places) {
+                                                  const stemma::detail::grouped_ids& places) {
         const auto size = static_cast<id>(part.size());
         std::vector<id> lead(size);
         for (id i = 0; i < size; ++i) {

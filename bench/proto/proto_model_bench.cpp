@@ -67,13 +67,13 @@ struct unbound_graph {
     }
 };
 
-void read_node(stemma::wire_reader fields, unbound_graph& graph) {
+void read_node(stemma::detail::wire_reader fields, unbound_graph& graph) {
     using at = stemma::detail::onnx_fields::node;
     graph.first_inputs.push_back(static_cast<std::uint32_t>(graph.inputs.size()));
     graph.first_outputs.push_back(static_cast<std::uint32_t>(graph.outputs.size()));
     graph.names.emplace_back();
     graph.types.emplace_back();
-    for (stemma::wire_field field; fields.next(field);) {
+    for (stemma::detail::wire_field field; fields.next(field);) {
         const stemma::text_ref text{field.content, field.size()};
         if (field.is_bytes(at::input)) {
             graph.inputs.push_back(text);
@@ -85,7 +85,7 @@ void read_node(stemma::wire_reader fields, unbound_graph& graph) {
             graph.types.back() = text;
         } else if (field.is_bytes(at::attribute)) {
             auto parts = fields.inner(field);
-            for (stemma::wire_field part; parts.next(part);) {
+            for (stemma::detail::wire_field part; parts.next(part);) {
                 graph.attributes.push_back({part.content, part.size()});
             }
         }
@@ -95,10 +95,11 @@ void read_node(stemma::wire_reader fields, unbound_graph& graph) {
 void scan_alone(benchmark::State& state) {
     run(state, [](const std::string& model) {
         unbound_graph graph;
-        stemma::wire_reader fields(model.data(), 0, static_cast<std::uint32_t>(model.size()), "");
-        for (stemma::wire_field field; fields.next(field);) {
+        stemma::detail::wire_reader fields(model.data(), 0,
+                                           static_cast<std::uint32_t>(model.size()), "");
+        for (stemma::detail::wire_field field; fields.next(field);) {
             auto parts = fields.inner(field);
-            for (stemma::wire_field part;
+            for (stemma::detail::wire_field part;
                  field.is_bytes(stemma::detail::onnx_fields::model::graph) && parts.next(part);) {
                 if (part.is_bytes(stemma::detail::onnx_fields::graph::node)) {
                     read_node(parts.inner(part), graph);

@@ -49,7 +49,7 @@ void module_dags(benchmark::State& state) {
             return kept;
         },
         [&] {
-            const stemma::grouped_ids members(modules.size(), [&](auto take) {
+            const stemma::detail::grouped_ids members(modules.size(), [&](auto take) {
                 for (id v = 0; v < graph.count; ++v) {
                     take(module[v], v);
                 }

@@ -163,8 +163,8 @@ public:
         for (std::size_t names = 1;; ++names) {
             for (std::size_t i = 0; i < group.size(); ++i) {
                 if (at_[i] != above_) {
-                    hashes_[i] =
-                        stemma::hash_mix(hashes_[i], stemma::hash_bytes(tree_.attribute(at_[i])));
+                    hashes_[i] = stemma::detail::hash_mix(
+                        hashes_[i], stemma::detail::hash_bytes(tree_.attribute(at_[i])));
                     at_[i] = tree_.index().parent(at_[i]);
                 }
             }
@@ -188,7 +188,7 @@ private:
             }
             return true;
         }
-        stemma::flat_index seen(group.size());
+        stemma::detail::flat_index seen(group.size());
         for (id i = 0; i < group.size(); ++i) {
             const auto found =
                 seen.insert(hashes_[i], i, [&](id j) { return equal(group[i], group[j], names); });
@@ -229,7 +229,7 @@ void append_last_names(const stemma::module_tree& tree, id above, id m, std::siz
 named classes_by_hand(const stemma::module_tree& tree) {
     named made{{tree.index(), select_by_hand(tree)}};
     auto& tags = made.tags;
-    stemma::string_pool classes;
+    stemma::detail::string_pool classes;
     std::vector<id> class_of(tree.size(), no_id);
     std::string text;
     for (id m = 0; m < tree.size(); ++m) {
@@ -245,14 +245,14 @@ named classes_by_hand(const stemma::module_tree& tree) {
         }
     }
     // Sorted by class and then by what is above: equal classes stand together.
-    const stemma::grouped_ids by_class(classes.size(), [&](auto take) {
+    const stemma::detail::grouped_ids by_class(classes.size(), [&](auto take) {
         for (id m = 1; m < tree.size(); ++m) {
             if (class_of[m] != no_id) {
                 take(class_of[m], m);
             }
         }
     });
-    const stemma::grouped_ids below(tree.size(), [&](auto take) {
+    const stemma::detail::grouped_ids below(tree.size(), [&](auto take) {
         for (auto m : by_class.range(0, by_class.size())) {
             take(tags.above(m), m);
         }

@@ -103,7 +103,7 @@ public:
         : graph_(graph), ops_(made.ops), tree_(made.tree), result_(result) {}
 
     void run() {
-        const stemma::grouped_ids open(tree_.size(), [&](auto take) {
+        const stemma::detail::grouped_ids open(tree_.size(), [&](auto take) {
             for (id v = 0; v < graph_.count; ++v) {
                 const auto& known = result_[v];
                 if (known.source == stemma::provenance::metadata && known.call == no_id &&

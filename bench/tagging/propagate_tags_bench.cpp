@@ -53,7 +53,7 @@ struct set_hash {
     std::size_t operator()(const std::vector<id>& set) const {
         std::uint64_t hash = set.size();
         for (auto element : set) {
-            hash = stemma::hash_mix(hash, element);
+            hash = stemma::detail::hash_mix(hash, element);
         }
         return hash;
     }
@@ -89,7 +89,7 @@ void naive(benchmark::State& state) {
                                std::back_inserter(merged));
                 all.swap(merged);
             }
-            if (all.size() > stemma::default_tag_cap) {
+            if (all.size() > stemma::detail::default_tag_cap) {
                 all.assign(1, made.tree.lca(all.front(), all.back()));
             }
             tags[v] = intern(std::move(all));
@@ -124,7 +124,7 @@ void propagate_tags(benchmark::State& state) {
         [&] {
             auto tags = made.evidence;
             stemma::id_set_pool pool;
-            stemma::id_set_union readers(pool, stemma::default_tag_cap);
+            stemma::detail::id_set_union readers(pool, stemma::detail::default_tag_cap);
             for (auto v = graph.count; v-- > 0;) {
                 if (tags[v] != no_id) {
                     continue;

@@ -84,9 +84,9 @@ int fold(const fold_options& options) {
     folding.vary_constants = options.constants == "attributes";
     const auto folded = plan(*opened, folding, output);
     if (folded.lifts()) {
-        note(options.common,
-             fmt::format("{}: IR version {} is lifted to {}, which functions need", model,
-                         opened->model().ir_version(), stemma::first_version_with_functions));
+        note(options.common, fmt::format("{}: IR version {} is lifted to {}, which functions need",
+                                         model, opened->model().ir_version(),
+                                         stemma::detail::first_version_with_functions));
     }
     if (folded.was_tagged()) {
         note(options.common,

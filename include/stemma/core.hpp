@@ -11,9 +11,6 @@
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/align/rewritten_operators.hpp>
-#include <stemma/capture/captured_export.hpp>
-#include <stemma/capture/captured_fx.hpp>
-#include <stemma/capture/captured_trace.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
@@ -43,8 +40,6 @@
 #include <stemma/cut/partition_graph.hpp>
 #include <stemma/cut/plan_cuts.hpp>
 #include <stemma/error.hpp>
-#include <stemma/evidence/bypassed_modules.hpp>
-#include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence.hpp>
@@ -57,7 +52,6 @@
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/fold/acyclic_parts.hpp>
@@ -75,7 +69,6 @@
 #include <stemma/model/mapped_modules.hpp>
 #include <stemma/model/mapped_operators.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/model/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
@@ -83,9 +76,7 @@
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 #include <stemma/model/sweeps.hpp>
-#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/numerics/npy.hpp>
 #include <stemma/numerics/tensor_values.hpp>

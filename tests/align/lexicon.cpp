@@ -8,9 +8,9 @@
 namespace test::align_lexicon {
 
 using stemma::correspondence;
-using stemma::plain_operator_name;
 using stemma::torch_lexicon;
 using stemma::trail;
+using stemma::detail::plain_operator_name;
 
 TEST_CASE("plain_operator_name: one operator has one name however it is printed", "[lexicon]") {
     for (const std::string_view name :
@@ -79,8 +79,8 @@ TEST_CASE("torch_lexicon: what a runtime fuses is what it was fused from", "[lex
 }
 
 TEST_CASE("plain_type: a type without its domain", "[lexicon]") {
-    CHECK(stemma::plain_type("com.microsoft::FusedConv") == "FusedConv");
-    CHECK(stemma::plain_type("Conv") == "Conv");
+    CHECK(stemma::detail::plain_type("com.microsoft::FusedConv") == "FusedConv");
+    CHECK(stemma::detail::plain_type("Conv") == "Conv");
 }
 
 TEST_CASE("torch_lexicon: another table may be given", "[lexicon]") {

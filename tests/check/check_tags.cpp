@@ -69,30 +69,31 @@ TEST_CASE("check_tags: what was changed by hand is found") {
     const auto original = bytes_of("mlp/model.onnx");
     const auto tree = test::read_capture(test::fixture("mlp/modules.json"));
     const auto tagged = test::tag(original, everything, &tree);
-    const std::string key(stemma::module_key);
+    const std::string key(stemma::detail::module_key);
     SECTION("a module that is not in the tree") {
         CHECK(findings_of(replaced(tagged, "fc1", "fcX", key)) ==
               counts{{"tags.unknown_module", 1}});
     }
     SECTION("a tag of no module") {
-        const auto told = findings_of(replaced(tagged, "/", "_", stemma::source_module_key));
+        const auto told =
+            findings_of(replaced(tagged, "/", "_", stemma::detail::source_module_key));
         CHECK(told == counts{{"tags.unknown_tag", 1}});
     }
     SECTION("a carrier that is gone from a node") {
         CHECK(findings_of(replaced(replaced(tagged, key, "pkg.stemma.mXdule"),
-                                   stemma::source_module_key, "pkg.stemma.sXurce_module")) ==
-              counts{{"tags.incomplete", 1}});
+                                   stemma::detail::source_module_key,
+                                   "pkg.stemma.sXurce_module")) == counts{{"tags.incomplete", 1}});
     }
     SECTION("a node that is another one now") {
         CHECK(findings_of(replaced(tagged, "\x22\x04Relu", "\x22\x04Tanh")) ==
               counts{{"tags.stale", 1}});
     }
     SECTION("no record") {
-        CHECK(findings_of(replaced(tagged, stemma::model_key, "pkg.stemma.mXdel")) ==
+        CHECK(findings_of(replaced(tagged, stemma::detail::model_key, "pkg.stemma.mXdel")) ==
               counts{{"tags.no_record", 1}});
     }
     SECTION("a damaged record") {
-        const auto damaged = replaced(tagged, "\"", "x", stemma::model_key);
+        const auto damaged = replaced(tagged, "\"", "x", stemma::detail::model_key);
         CHECK(findings_of(damaged) == counts{{"tags.damaged", 1}});
     }
 }
@@ -104,7 +105,7 @@ TEST_CASE("check_tags: carriers that disagree are found") {
     // The module of the metadata becomes another one that exists, with another tag.
     const auto told =
         findings_of(replaced(tagged, "encoder.layer.0.intermediate.dense",
-                             "encoder.layer.1.intermediate.dense", stemma::module_key));
+                             "encoder.layer.1.intermediate.dense", stemma::detail::module_key));
     CHECK(told.count("tags.inconsistent") == 1);
     CHECK(told.count("tags.disagree") == 1);
     // A carrier that the record does not tell of is told of once.

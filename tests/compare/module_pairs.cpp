@@ -48,7 +48,7 @@ struct scene {
 
 /// Returns: by path of the first tree the path of the partner; "-" for none.
 std::map<std::string, std::string> pair(const scene& a, const scene& b) {
-    const auto pairs = stemma::pair_modules(a.tree, a.contents, b.tree, b.contents);
+    const auto pairs = stemma::detail::pair_modules(a.tree, a.contents, b.tree, b.contents);
     std::map<std::string, std::string> found;
     for (id m = 1; m < a.tree.size(); ++m) {
         const auto n = pairs.to_second[m];

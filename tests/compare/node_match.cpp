@@ -49,7 +49,7 @@ struct scene {
 
 std::vector<id> match(const scene& a, const scene& b) {
     stemma::node_match found(a.label.size(), b.label.size());
-    stemma::match_nodes(a.view(), b.view(), found);
+    stemma::detail::match_nodes(a.view(), b.view(), found);
     for (id v = 0; v < found.to_second.size(); ++v) {
         if (found.to_second[v] != no_id) {
             CHECK(found.to_first[found.to_second[v]] == v);
@@ -101,7 +101,7 @@ TEST_CASE("match_nodes: an operator with other attributes is a changed one, not 
     auto to = b.view();
     const std::vector<std::uint64_t> types(3, 1);
     from.type = to.type = types;
-    stemma::match_nodes(from, to, found);
+    stemma::detail::match_nodes(from, to, found);
     CHECK(found.to_second == std::vector<id>{0, no_id, 2});
     CHECK(found.changed == std::vector<std::pair<id, id>>{{1, 1}});
 }
@@ -112,7 +112,7 @@ TEST_CASE("match_nodes: what is known stays, and quiet operators are left out") 
     a.quiet = {0, 0, 1};
     stemma::node_match found(3, 2);
     found.add(0, 1);
-    stemma::match_nodes(a.view(), b.view(), found);
+    stemma::detail::match_nodes(a.view(), b.view(), found);
     CHECK(found.to_second == std::vector<id>{1, 0, no_id});
 }
 

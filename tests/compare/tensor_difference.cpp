@@ -32,7 +32,7 @@ template <class Number>
 stemma::tensor_difference measure(std::int64_t type, const std::vector<Number>& a,
                                   const std::vector<Number>& b, std::int64_t elements) {
     const auto h = header(type, elements);
-    return stemma::measure_difference(h, bytes_of(a), h, bytes_of(b)).value();
+    return stemma::detail::measure_difference(h, bytes_of(a), h, bytes_of(b)).value();
 }
 
 } // namespace
@@ -87,19 +87,19 @@ TEST_CASE("measure_difference: all types of numbers") {
 }
 
 TEST_CASE("measure_difference: of different types the numbers count") {
-    const auto found =
-        stemma::measure_difference(header(1, 2), bytes_of<float>({1.0F, 2.0F}), header(10, 2),
-                                   bytes_of<std::uint16_t>({0x3c00, 0x3c00}));
+    const auto found = stemma::detail::measure_difference(
+        header(1, 2), bytes_of<float>({1.0F, 2.0F}), header(10, 2),
+        bytes_of<std::uint16_t>({0x3c00, 0x3c00}));
     REQUIRE(found);
     CHECK(*found == stemma::tensor_difference{2, 1, 1.0, 0.5});
 }
 
 TEST_CASE("measure_difference: what cannot be compared is nothing") {
     const auto two = bytes_of<float>({1.0F, 2.0F});
-    CHECK(!stemma::measure_difference(header(1, 2), two, header(1, 1), two));
-    CHECK(!stemma::measure_difference(header(1, 3), two, header(1, 3), two));
-    CHECK(!stemma::measure_difference(header(8, 2), two, header(8, 2), two));
-    CHECK(!stemma::measure_difference(header(1, -2), two, header(1, -2), two));
+    CHECK(!stemma::detail::measure_difference(header(1, 2), two, header(1, 1), two));
+    CHECK(!stemma::detail::measure_difference(header(1, 3), two, header(1, 3), two));
+    CHECK(!stemma::detail::measure_difference(header(8, 2), two, header(8, 2), two));
+    CHECK(!stemma::detail::measure_difference(header(1, -2), two, header(1, -2), two));
 }
 
 } // namespace test::compare_tensor_difference

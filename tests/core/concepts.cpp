@@ -85,9 +85,9 @@ TEST_CASE("index_of: is the interior vertex index", "[core][concepts]") {
         added.push_back(add_vertex(boost::property<boost::vertex_index_t, std::size_t>(i), graph));
     }
     for (std::size_t i = 0; i < indices.size(); ++i) {
-        CHECK(stemma::index_of(graph, added[i]) == indices[i]);
+        CHECK(stemma::detail::index_of(graph, added[i]) == indices[i]);
     }
-    CHECK(stemma::index_of(both_ways(3), 2) == 2);
+    CHECK(stemma::detail::index_of(both_ways(3), 2) == 2);
 }
 
 } // namespace test::core_concepts

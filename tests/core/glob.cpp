@@ -13,7 +13,7 @@
 namespace test::core_glob {
 
 using stemma::glob;
-using stemma::glob_match;
+using stemma::detail::glob_match;
 
 namespace {
 

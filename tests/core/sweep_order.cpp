@@ -13,8 +13,8 @@
 
 namespace test::core_sweep_order {
 
-using stemma::index_of;
 using stemma::sweep_order;
+using stemma::detail::index_of;
 
 namespace {
 

@@ -12,9 +12,9 @@
 
 namespace test::core_topological_order {
 
-using stemma::index_of;
 using stemma::is_topologically_indexed;
 using stemma::topological_order;
+using stemma::detail::index_of;
 
 namespace {
 

@@ -16,9 +16,9 @@
 namespace test::core_tree_index {
 
 using stemma::id;
-using stemma::index_tree;
 using stemma::no_id;
 using stemma::tree_index;
+using stemma::detail::index_tree;
 
 namespace {
 

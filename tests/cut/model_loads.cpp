@@ -22,7 +22,7 @@ TEST_CASE("model_loads: a load tells of operator, shapes, weights, attributes an
     const auto& model = opened.model();
     const stemma::model_loads loads(model, opened.modules(), opened.tags().attributions);
     REQUIRE(loads.all().size() == model.node_count());
-    const auto counted = stemma::find_loads(model);
+    const auto counted = stemma::detail::find_loads(model);
     std::size_t convolutions = 0;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto& load = loads.all()[node];

@@ -5,8 +5,8 @@
 #include "../model_files.hpp"
 
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/model/module_members.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/model/detail/module_members.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -114,12 +114,13 @@ TEST_CASE("plan_cuts: of models, the parts that cut_planner plans", "[algorithm]
         INFO(name);
         const stemma::attributed_model opened(test::fixture(name + "/model.onnx"), {});
         const auto& model = opened.model();
-        const auto random = stemma::find_random_operators(model);
-        const auto depends = stemma::find_dependence(model, random);
+        const auto random = stemma::detail::find_random_operators(model);
+        const auto depends = stemma::detail::find_dependence(model, random);
         const stemma::graph_contents contents(model);
-        const stemma::ordered_graph main(model, contents, 0);
+        const stemma::detail::ordered_graph main(model, contents, 0);
         REQUIRE(main.view.nodes.size() == model.node_count());
-        const stemma::module_members members(opened.modules().index(), opened.tags().attributions);
+        const stemma::detail::module_members members(opened.modules().index(),
+                                                     opened.tags().attributions);
         std::size_t compared = 0;
         for (auto rule : {gap_rule::refuse, gap_rule::absorb, gap_rule::runs}) {
             for (auto pulled : {dependence::constant, dependence::weight, dependence::shape}) {
@@ -138,7 +139,7 @@ TEST_CASE("plan_cuts: of models, the parts that cut_planner plans", "[algorithm]
                         CHECK(cuts[p].way_back.empty() == plans[p].witness.empty());
                         std::set<id> read;
                         for (const auto& e : cuts[p].inputs) {
-                            read.insert(stemma::value_on(main.view.graph, e));
+                            read.insert(stemma::detail::value_on(main.view.graph, e));
                         }
                         std::set<id> inputs;
                         for (auto value : plans[p].inputs) {
@@ -149,7 +150,7 @@ TEST_CASE("plan_cuts: of models, the parts that cut_planner plans", "[algorithm]
                         CHECK(read == inputs);
                         for (const auto& e : cuts[p].outputs) {
                             CHECK(std::count(plans[p].outputs.begin(), plans[p].outputs.end(),
-                                             stemma::value_on(main.view.graph, e)) == 1);
+                                             stemma::detail::value_on(main.view.graph, e)) == 1);
                         }
                         ++compared;
                     }

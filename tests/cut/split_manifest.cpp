@@ -51,7 +51,7 @@ std::string text_of(const stemma::split_manifest& manifest) {
 
 TEST_CASE("split_manifest: reads what it writes", "[onnx][split_manifest]") {
     const auto manifest = example();
-    const auto read = stemma::read_split_manifest(text_of(manifest), "split.json");
+    const auto read = stemma::detail::read_split_manifest(text_of(manifest), "split.json");
     CHECK(read.source.file == manifest.source.file);
     CHECK(read.source.hash == manifest.source.hash);
     CHECK(read.skeleton.file == manifest.skeleton.file);
@@ -79,13 +79,14 @@ TEST_CASE("split_manifest: a model without weights of its own has no file of the
     auto manifest = example();
     manifest.weights = {};
     CHECK(text_of(manifest).find("\"weights\": null") != std::string::npos);
-    CHECK(stemma::read_split_manifest(text_of(manifest), "split.json").weights.file.empty());
+    CHECK(
+        stemma::detail::read_split_manifest(text_of(manifest), "split.json").weights.file.empty());
 }
 
 TEST_CASE("split_manifest: says what is wrong with another file", "[onnx][split_manifest]") {
     const auto refused = [](const std::string& text) {
         try {
-            static_cast<void>(stemma::read_split_manifest(text, "split.json"));
+            static_cast<void>(stemma::detail::read_split_manifest(text, "split.json"));
         } catch (const stemma::error& e) {
             return std::string(e.what()).find("split.json") != std::string::npos;
         }

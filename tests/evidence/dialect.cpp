@@ -35,7 +35,7 @@ TEST_CASE("detect_dialects: every operator has its own, in one model") {
     model.inner(
         25, test::function("lib", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "body")}));
     test::evidence_scene scene(model.bytes());
-    const auto report = stemma::detect_dialects(scene.context());
+    const auto report = stemma::detail::detect_dialects(scene.context());
     const auto check = [&](std::string_view name, dialect of, scope_quality quality) {
         INFO(name);
         CHECK(report.of[scene.node(name)] == of);
@@ -55,10 +55,10 @@ TEST_CASE("detect_dialects: every operator has its own, in one model") {
 
 TEST_CASE("to_string: every dialect has a name of its own") {
     std::set<std::string_view> names;
-    for (std::size_t d = 0; d < stemma::dialect_count; ++d) {
+    for (std::size_t d = 0; d < stemma::detail::dialect_count; ++d) {
         names.insert(stemma::to_string(static_cast<dialect>(d)));
     }
-    CHECK(names.size() == stemma::dialect_count);
+    CHECK(names.size() == stemma::detail::dialect_count);
 }
 
 } // namespace test::evidence_dialect

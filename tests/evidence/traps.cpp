@@ -375,7 +375,7 @@ TEST_CASE("traps: parameters with names that no model has make no modules") {
         CHECK(scene.modules().size() == 2);
         for (const unsigned threads : {1U, 4U}) {
             const auto problems =
-                stemma::find_unreadable_parameters(scene.context().ops(), {threads, 1});
+                stemma::detail::find_unreadable_parameters(scene.context().ops(), {threads, 1});
             REQUIRE(problems.size() == 1);
             CHECK(problems[0].node == 0);
             CHECK(problems[0].code == "parameter.unreadable");
@@ -387,7 +387,7 @@ TEST_CASE("traps: parameters with names that no model has make no modules") {
     }
     test::evidence_scene good(
         bytes_of({op("MatMul", {"x", "enc.fc.weight"}, "n")}, "n", {"enc.fc.weight"}));
-    CHECK(stemma::find_unreadable_parameters(good.context().ops()).empty());
+    CHECK(stemma::detail::find_unreadable_parameters(good.context().ops()).empty());
 }
 
 TEST_CASE("traps: metadata that cannot be read leave the operator to its name") {

@@ -55,15 +55,17 @@ bool contracts(std::size_t count, const pairs& from_to, const std::vector<id>& n
 
 TEST_CASE("acyclic_parts: a convex group is one part, a group that is left and entered is two") {
     const pairs chain{{0, 1}, {1, 2}, {2, 3}};
-    const auto halves = stemma::acyclic_parts(edges_of(4, chain), std::vector<id>{0, 0, 1, 1});
+    const auto halves =
+        stemma::detail::acyclic_parts(edges_of(4, chain), std::vector<id>{0, 0, 1, 1});
     CHECK(halves[0] == halves[1]);
     CHECK(halves[1] != halves[2]);
     CHECK(halves[2] == halves[3]);
-    const auto parts = stemma::acyclic_parts(edges_of(4, chain), std::vector<id>{0, 1, 1, 0});
+    const auto parts =
+        stemma::detail::acyclic_parts(edges_of(4, chain), std::vector<id>{0, 1, 1, 0});
     CHECK(parts[0] != parts[3]);
     CHECK(parts[1] == parts[2]);
-    CHECK(stemma::acyclic_parts(edges_of(4, chain), std::vector<id>{0, no_id, no_id, 0})[0] !=
-          no_id);
+    CHECK(stemma::detail::acyclic_parts(edges_of(4, chain),
+                                        std::vector<id>{0, no_id, no_id, 0})[0] != no_id);
 }
 
 TEST_CASE("acyclic_parts: of two convex groups that feed each other one is divided") {
@@ -71,7 +73,7 @@ TEST_CASE("acyclic_parts: of two convex groups that feed each other one is divid
     const pairs crossed{{0, 1}, {2, 3}};
     const std::vector<id> group{0, 1, 1, 0};
     REQUIRE_FALSE(contracts(4, crossed, group));
-    const auto parts = stemma::acyclic_parts(edges_of(4, crossed), group);
+    const auto parts = stemma::detail::acyclic_parts(edges_of(4, crossed), group);
     CHECK(contracts(4, crossed, parts));
     CHECK(std::set<id>(parts.begin(), parts.end()).size() == 3);
 }
@@ -80,7 +82,7 @@ TEST_CASE("acyclic_parts: a group behind a knot stays whole though half of it co
     // 0 and 2 are one group around 1; 3 needs nothing, 4 needs the knot.
     const pairs from_to{{0, 1}, {1, 2}, {2, 4}};
     const auto parts =
-        stemma::acyclic_parts(edges_of(5, from_to), std::vector<id>{0, no_id, 0, 1, 1});
+        stemma::detail::acyclic_parts(edges_of(5, from_to), std::vector<id>{0, no_id, 0, 1, 1});
     CHECK(parts[3] == parts[4]);
     CHECK(parts[0] != parts[2]);
 }
@@ -102,7 +104,7 @@ TEST_CASE("acyclic_parts: parts refine groups, contract, and no group is divided
         for (auto& g : group) {
             g = random.one_in(4) ? no_id : static_cast<id>(random(groups));
         }
-        const auto parts = stemma::acyclic_parts(edges_of(count, from_to), group);
+        const auto parts = stemma::detail::acyclic_parts(edges_of(count, from_to), group);
         REQUIRE(contracts(count, from_to, parts));
         std::map<id, id> group_of;
         for (id v = 0; v < count; ++v) {
@@ -135,7 +137,7 @@ TEST_CASE("acyclic_parts: a long chain of groups needs no deep stack") {
             chain.emplace_back(v - 1, v);
         }
     }
-    CHECK(stemma::acyclic_parts(edges_of(count, chain), group).size() == count);
+    CHECK(stemma::detail::acyclic_parts(edges_of(count, chain), group).size() == count);
 }
 
 } // namespace test::fold_acyclic_parts

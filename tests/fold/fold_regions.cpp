@@ -35,7 +35,7 @@ struct scene {
         std::iota(order.begin(), order.end(), id{0});
         return stemma::fold_regions(
             graph_with_edges(module.size(), edges), std::span<const id>(order),
-            stemma::folded_modules(modules, [](id m) { return m != 0; }),
+            stemma::detail::folded_modules(modules, [](id m) { return m != 0; }),
             std::span<const id>(module), top, least,
             [&](id, id v) { return call.empty() ? 0 : call[v]; },
             [&](id v) { return !constant.empty() && constant[v]; });
@@ -181,7 +181,7 @@ TEST_CASE("fold_regions: a graph in a module has regions of what is below, and o
 TEST_CASE("find_places: the region that each operator stands in") {
     const auto found = scene{stemma::tree_index({no_id, 0, 1}), {0, 1, 2, 0}, {}}.fold();
     REQUIRE(found.regions.size() == 3);
-    CHECK(stemma::find_places(found.regions, 4) == std::vector<id>{0, 1, 2, 0});
+    CHECK(stemma::detail::find_places(found.regions, 4) == std::vector<id>{0, 1, 2, 0});
 }
 
 TEST_CASE("holds_region: a region holds itself and what is inside") {
@@ -191,9 +191,9 @@ TEST_CASE("holds_region: a region holds itself and what is inside") {
     regions[2].end = 3;
     regions[3].end = 4;
     for (id r = 0; r < 4; ++r) {
-        CHECK(stemma::holds_region(regions, 0, r));
-        CHECK(stemma::holds_region(regions, r, r));
-        CHECK(stemma::holds_region(regions, 1, r) == (r == 1 || r == 2));
+        CHECK(stemma::detail::holds_region(regions, 0, r));
+        CHECK(stemma::detail::holds_region(regions, r, r));
+        CHECK(stemma::detail::holds_region(regions, 1, r) == (r == 1 || r == 2));
     }
 }
 

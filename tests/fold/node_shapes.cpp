@@ -95,14 +95,15 @@ TEST_CASE("node_shapes: bodies may differ in what they capture only") {
 
 TEST_CASE("text_of: of an entry of metadata the value") {
     const auto bytes = message().inner(9, test::entry("key", "value")).text(3, "name").bytes();
-    stemma::wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "");
-    stemma::wire_field field;
+    stemma::detail::wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                                       "");
+    stemma::detail::wire_field field;
     REQUIRE(fields.next(field));
-    CHECK(stemma::text_kind(field) == stemma::node_text::note);
-    CHECK(stemma::text_of(fields, field) == "value");
+    CHECK(stemma::detail::text_kind(field) == stemma::node_text::note);
+    CHECK(stemma::detail::text_of(fields, field) == "value");
     REQUIRE(fields.next(field));
-    CHECK(stemma::text_kind(field) == stemma::node_text::name);
-    CHECK(stemma::text_of(fields, field) == "name");
+    CHECK(stemma::detail::text_kind(field) == stemma::node_text::name);
+    CHECK(stemma::detail::text_of(fields, field) == "name");
 }
 
 } // namespace test::fold_node_shapes

@@ -52,7 +52,7 @@ TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, 
                     continue;
                 }
                 const bool is_new = met.insert(item.index).second;
-                const bool is_constant = stemma::is_constant_node(model, item.index);
+                const bool is_constant = stemma::detail::is_constant_node(model, item.index);
                 REQUIRE((is_new || is_constant)); // these stand wherever they are read
                 if (region.module != 0 && !is_constant) {
                     const auto module = opened.tags().attributions[item.index].module;

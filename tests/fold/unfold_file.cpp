@@ -36,9 +36,10 @@ TEST_CASE("unfold_file: calls are opened, and bytes are made as files are") {
         CHECK(stemma::wire_model(flat, "flat").functions().empty());
         stemma::attributed_model opened(dialect(name), {});
         stemma::unfold_report again;
-        CHECK(stemma::unfolded_bytes(opened, stemma::unfolded_names::as_before, &again) == flat);
+        CHECK(stemma::detail::unfolded_bytes(opened, stemma::unfolded_names::as_before, &again) ==
+              flat);
         CHECK(again.calls == report.calls);
-        CHECK(stemma::unfolded_bytes(opened, stemma::unfolded_names::as_called) != flat);
+        CHECK(stemma::detail::unfolded_bytes(opened, stemma::unfolded_names::as_called) != flat);
     }
 }
 
@@ -52,7 +53,7 @@ TEST_CASE("unfold_file: restores what was folded, unless names after calls are a
     CHECK(restored.is_restored);
     CHECK(test::read_bytes(folder.file("back")) == test::read_bytes(source));
     stemma::attributed_model folded(folder.file("folded"), {});
-    CHECK(stemma::unfolded_bytes(folded) == test::read_bytes(source));
+    CHECK(stemma::detail::unfolded_bytes(folded) == test::read_bytes(source));
     const auto called = stemma::unfold_file(folder.file("folded"), folder.file("called"),
                                             stemma::unfolded_names::as_called, {.sync = false});
     CHECK(called.calls > 0);

@@ -17,9 +17,9 @@
 
 namespace {
 
-using stemma::graph_sketch;
 using stemma::id;
 using stemma::no_id;
+using stemma::detail::graph_sketch;
 
 constexpr std::size_t modules = 8;
 // Nodes near one another are looked for from so many.
@@ -85,7 +85,7 @@ std::optional<graph_sketch> read_lines(std::string_view text) {
     stored.modules = lines[2];
     auto sketch = graph_sketch::read(stored, modules);
     if (sketch) {
-        const auto again = stemma::read_sketch(stemma::to_json(stored), modules);
+        const auto again = stemma::detail::read_sketch(stemma::detail::to_json(stored), modules);
         fuzz::demand(again && is_same(*again, *sketch), "what was stored is read otherwise");
     }
     return sketch;
@@ -96,7 +96,7 @@ std::optional<graph_sketch> read_lines(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto sketch =
-        text.substr(0, 1) == "{" ? stemma::read_sketch(text, modules) : read_lines(text);
+        text.substr(0, 1) == "{" ? stemma::detail::read_sketch(text, modules) : read_lines(text);
     if (sketch) {
         check(*sketch);
         look_up(*sketch);

@@ -118,13 +118,13 @@ void write_texts(const stemma::wire_model& model, writer& out) {
 
 void write_sketch(const std::string& bytes, writer& out) {
     const test::tagged_model tagged(bytes);
-    const auto stored = stemma::sketch_of(tagged.model, tagged.found.attributions);
+    const auto stored = stemma::detail::sketch_of(tagged.model, tagged.found.attributions);
     std::string lines;
     for (const auto& type : stored.types) {
         lines.append(lines.empty() ? "" : "\t").append(type);
     }
     out.write("graph_sketch", lines + "\n" + stored.nodes + "\n" + stored.modules);
-    out.write("graph_sketch", stemma::to_json(stored));
+    out.write("graph_sketch", stemma::detail::to_json(stored));
 }
 
 /// Returns: the beginning of every list in it.

@@ -19,7 +19,7 @@ void use(std::string_view bytes) {
         fuzz::demand(made.module < tagged.modules.size(), "a node is of no module");
     }
     static_cast<void>(
-        stemma::read_carried_modules(tagged.model, tagged.modules, tagged.found.tags));
+        stemma::detail::read_carried_modules(tagged.model, tagged.modules, tagged.found.tags));
     const auto carriers = test::carriers_of(bytes.size() % test::carrier_sets);
     const auto written = tagged.write(carriers);
     const auto stripped = test::strip(written);

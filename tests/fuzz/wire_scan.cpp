@@ -26,7 +26,7 @@ void use(std::string_view bytes) {
     stemma::check_structure(model, [](const auto&) {});
     static_cast<void>(stemma::external_files(model));
     stemma::value_types types(model);
-    stemma::infer_shapes(model, types);
+    stemma::detail::infer_shapes(model, types);
 }
 
 } // namespace

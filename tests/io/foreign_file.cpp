@@ -12,7 +12,7 @@ namespace test::io_foreign_file {
 namespace {
 
 bool is(std::string_view bytes, std::string_view what) {
-    const auto text = stemma::foreign_file_text(bytes);
+    const auto text = stemma::detail::foreign_file_text(bytes);
     INFO(text);
     return text.find(what) != text.npos;
 }
@@ -39,13 +39,13 @@ TEST_CASE("foreign_file_text: says nothing of models, nor of bytes that look lik
     using namespace std::string_view_literals;
     for (const auto& path : test::model_files()) {
         INFO(path);
-        CHECK(stemma::foreign_file_text(test::read_bytes(path)).empty());
+        CHECK(stemma::detail::foreign_file_text(test::read_bytes(path)).empty());
     }
     // A producer whose name is the mark of another format.
-    CHECK(stemma::foreign_file_text("\x08\x08\x12\x04ORTM:\0"sv).empty());
-    CHECK(stemma::foreign_file_text("").empty());
-    CHECK(stemma::foreign_file_text("\0\1\2\3\4\5\6\7\x08\x09"sv).empty());
-    CHECK(stemma::foreign_file_text("B").empty());
+    CHECK(stemma::detail::foreign_file_text("\x08\x08\x12\x04ORTM:\0"sv).empty());
+    CHECK(stemma::detail::foreign_file_text("").empty());
+    CHECK(stemma::detail::foreign_file_text("\0\1\2\3\4\5\6\7\x08\x09"sv).empty());
+    CHECK(stemma::detail::foreign_file_text("B").empty());
 }
 
 } // namespace test::io_foreign_file

@@ -21,7 +21,7 @@ namespace test::io_json_stream {
 
 namespace {
 
-using parts = std::vector<std::pair<std::string, stemma::json_value>>;
+using parts = std::vector<std::pair<std::string, stemma::detail::json_value>>;
 
 struct recorder {
     parts elements;
@@ -29,10 +29,10 @@ struct recorder {
     std::string unwanted;
 
     [[nodiscard]] bool wants(const std::string& path) const { return path != unwanted; }
-    void element(const std::string& path, stemma::json_part part) {
+    void element(const std::string& path, stemma::detail::json_part part) {
         elements.emplace_back(path, part);
     }
-    void scalar(const std::string& path, stemma::json_part part) {
+    void scalar(const std::string& path, stemma::detail::json_part part) {
         scalars.emplace_back(path, part);
     }
 };
@@ -50,7 +50,7 @@ std::optional<stemma::error> refusal(std::string_view text, std::string_view unw
     recorder handler;
     handler.unwanted = unwanted;
     try {
-        stemma::stream_json(text, "file.json", handler);
+        stemma::detail::stream_json(text, "file.json", handler);
     } catch (const stemma::error& e) {
         return e;
     }
@@ -67,7 +67,7 @@ TEST_CASE("json_handler: accepts handlers and refuses near misses", "[json_strea
 TEST_CASE("stream_json: elements and scalars come one by one, with their paths", "[json_stream]") {
     recorder handler;
     handler.unwanted = "skipped";
-    stemma::stream_json(
+    stemma::detail::stream_json(
         R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"skipped":[1,{"a":[2]},[3]],"empty":[],
             "trace":{"events":[{"e":0}],"n":null,"deep":{"er":[1]}},"last":true})",
         "file.json", handler);
@@ -158,7 +158,7 @@ TEST_CASE("stream_json: any bytes are read or refused", "[json_stream]") {
         }
         recorder handler;
         try {
-            stemma::stream_json(damaged, "file.json", handler);
+            stemma::detail::stream_json(damaged, "file.json", handler);
             ++read;
         } catch (const stemma::error& e) {
             CHECK(e.code() == stemma::error_code::malformed);

@@ -12,9 +12,9 @@
 namespace test::model_attribution {
 
 using stemma::is_evidence;
-using stemma::parse_provenance;
 using stemma::provenance;
-using stemma::provenance_count;
+using stemma::detail::parse_provenance;
+using stemma::detail::provenance_count;
 
 TEST_CASE("provenance: every name is different and reads back", "[model][attribution]") {
     std::set<std::string> names;

@@ -40,11 +40,11 @@ TEST_CASE("confidence: more evidence of a kind is surer than less") {
 
 TEST_CASE("confidence: what others compare with decides as its name says") {
     stemma::attribution root{.module = 0, .confidence = confidence::sure_of_root};
-    CHECK(stemma::is_tagged(root));
+    CHECK(stemma::detail::is_tagged(root));
     root.confidence = confidence::common_ancestor;
-    CHECK_FALSE(stemma::is_tagged(root));
+    CHECK_FALSE(stemma::detail::is_tagged(root));
     const stemma::attribution below{.module = 1, .confidence = confidence::common_ancestor};
-    CHECK(stemma::is_only_below(below));
+    CHECK(stemma::detail::is_only_below(below));
 }
 
 } // namespace test::model_confidence

@@ -16,12 +16,12 @@
 
 namespace test::model_module_lookup {
 
-using stemma::find_longest;
 using stemma::find_module;
 using stemma::id;
 using stemma::module_lookup;
 using stemma::module_tree;
 using stemma::no_id;
+using stemma::detail::find_longest;
 
 namespace {
 

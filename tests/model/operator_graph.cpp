@@ -23,12 +23,12 @@
 namespace test::model_operator_graph {
 
 using stemma::id;
-using stemma::in_port;
 using stemma::no_id;
 using stemma::operator_edge;
 using stemma::operator_graph;
-using stemma::out_port;
 using stemma::value_index;
+using stemma::detail::in_port;
+using stemma::detail::out_port;
 
 BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<operator_graph>));
 BOOST_CONCEPT_ASSERT((boost::EdgeListGraphConcept<operator_graph>));

@@ -30,7 +30,7 @@ std::string two_members() {
 
 std::string why_refused(const std::string& bytes) {
     try {
-        static_cast<void>(stemma::read_npz(bytes, "a.npz"));
+        static_cast<void>(stemma::detail::read_npz(bytes, "a.npz"));
     } catch (const stemma::error& e) {
         return e.what();
     }
@@ -41,7 +41,7 @@ std::string why_refused(const std::string& bytes) {
 
 TEST_CASE("npz: what is written is read again", "[numerics][npz]") {
     const auto bytes = two_members();
-    const auto entries = stemma::read_npz(bytes, "a.npz");
+    const auto entries = stemma::detail::read_npz(bytes, "a.npz");
     REQUIRE(entries.size() == 2);
     CHECK(entries[0].name == "/a/b");
     CHECK(entries[1].name == "c");
@@ -54,7 +54,7 @@ TEST_CASE("npz: a comment behind the directory does no harm", "[numerics][npz]")
     auto bytes = two_members();
     bytes[bytes.size() - 2] = 4;
     bytes += "PK\5\6";
-    CHECK(stemma::read_npz(bytes, "a.npz").size() == 2);
+    CHECK(stemma::detail::read_npz(bytes, "a.npz").size() == 2);
 }
 
 TEST_CASE("npz: compressed and encrypted members are refused, and say what to do",

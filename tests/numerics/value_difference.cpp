@@ -26,7 +26,7 @@ std::string bytes_of(const std::vector<double>& numbers) {
 stemma::value_difference difference(const std::vector<double>& a, const std::vector<double>& b) {
     const auto x = bytes_of(a);
     const auto y = bytes_of(b);
-    return *stemma::compare_values(of(x), of(y));
+    return *stemma::detail::compare_values(of(x), of(y));
 }
 
 constexpr auto infinite = std::numeric_limits<double>::infinity();
@@ -74,9 +74,9 @@ TEST_CASE("value_difference: values are compared across types, not across shapes
           "[numerics][value_difference]") {
     const auto wide = bytes_of({1, 2});
     const std::string narrow("\1\2", 2);
-    CHECK(stemma::compare_values(of(wide), {2, {2}, narrow, "", ""})->identical);
-    CHECK_FALSE(stemma::compare_values(of(wide), {2, {2, 1}, narrow, "", ""}));
-    CHECK_FALSE(stemma::compare_values(of(wide), {2, {1}, narrow.substr(1), "", ""}));
+    CHECK(stemma::detail::compare_values(of(wide), {2, {2}, narrow, "", ""})->identical);
+    CHECK_FALSE(stemma::detail::compare_values(of(wide), {2, {2, 1}, narrow, "", ""}));
+    CHECK_FALSE(stemma::detail::compare_values(of(wide), {2, {1}, narrow.substr(1), "", ""}));
 }
 
 TEST_CASE("value_difference: runs of any length are read to the end",

@@ -125,13 +125,13 @@ TEST_CASE("mark_carrier: asks for the number of the operator, whatever its tags"
 TEST_CASE("append_mark: parse_mark reads every number back and nothing else", "[policy][carrier]") {
     for (const stemma::id number : {0U, 1U, 35U, 36U, 1295U, 1296U, 999999U, stemma::no_id - 1}) {
         std::string line;
-        stemma::append_mark(number, line);
-        CHECK(line.size() <= stemma::node_mark.size() + 7);
-        CHECK(stemma::parse_mark(line) == number);
+        stemma::detail::append_mark(number, line);
+        CHECK(line.size() <= stemma::detail::node_mark.size() + 7);
+        CHECK(stemma::detail::parse_mark(line) == number);
     }
     for (const auto* other : {"", "stemma#", "stemma#A", "stemma# 1", "stemma#1 ", "Stemma#1",
                               "x stemma#1", "stemma#zzzzzzz", "stemma#10000000", "stemma"}) {
-        CHECK(stemma::parse_mark(other) == stemma::no_id);
+        CHECK(stemma::detail::parse_mark(other) == stemma::no_id);
     }
 }
 

@@ -22,10 +22,10 @@ TEST_CASE("definitions_of, definers_text: all that define a value are named") {
     CHECK(stemma::place_of(model, 0) == "node 'a' (#0)");
     CHECK(stemma::place_of(model, 1) == "node #1");
     const auto y = model.first_output(1);
-    CHECK(stemma::definitions_of(model, y).size() == 3);
-    CHECK(stemma::definers_text(model, y) == "node 'a' (#0), node #1 and an initializer");
+    CHECK(stemma::detail::definitions_of(model, y).size() == 3);
+    CHECK(stemma::detail::definers_text(model, y) == "node 'a' (#0), node #1 and an initializer");
     const auto z = model.first_output(2);
-    CHECK(stemma::definitions_of(model, z) == std::vector<id>{z});
+    CHECK(stemma::detail::definitions_of(model, z) == std::vector<id>{z});
 }
 
 } // namespace test::onnx_definitions

@@ -260,7 +260,7 @@ TEST_CASE("find_weights: all real initializers of fresh exports count, but for s
         std::uint64_t real = 0;
         for (const auto& read : model.tensors()) {
             const auto header = stemma::read_tensor_header(model, read);
-            real += stemma::is_floating_type(header.data_type) ? header.elements() : 0;
+            real += stemma::detail::is_floating_type(header.data_type) ? header.elements() : 0;
         }
         std::uint64_t counted = 0;
         for (const auto& weight : stemma::find_weights(model)) {

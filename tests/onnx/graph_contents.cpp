@@ -99,7 +99,7 @@ TEST_CASE("for_each_read: the values a node reads, and those that its bodies rea
     const stemma::wire_model model(bytes);
     const stemma::graph_contents contents(model);
     std::string read;
-    stemma::for_each_read(model, contents, model.node_count() - 1, [&](stemma::id value) {
+    stemma::detail::for_each_read(model, contents, model.node_count() - 1, [&](stemma::id value) {
         read.append(model.value_name(value)).append(" ");
     });
     CHECK(read == "c x a r ");

@@ -133,7 +133,7 @@ TEST_CASE("message_tree: messages in messages have lengths that fit, short or lo
 
 namespace {
 
-stemma::wire_reader reader(const std::string& bytes) {
+stemma::detail::wire_reader reader(const std::string& bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"};
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("message_tree: `text` and `write` make the same bytes", "[onnx][messag
     const auto bytes = nested("one", "two");
     stemma::message_tree tree;
     tree.append(1, [&] { tree.edit(reader(bytes), [](stemma::edited_field&) {}); });
-    stemma::string_splice splice(bytes);
+    stemma::detail::string_splice splice(bytes);
     tree.write(splice);
     CHECK(splice.text == tree.text(bytes));
     CHECK(splice.text == test::message().text(1, bytes).bytes());

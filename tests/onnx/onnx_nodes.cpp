@@ -7,7 +7,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -42,7 +42,7 @@ TEST_CASE("onnx_nodes: become operators with the graph that was made meanwhile",
     CHECK(nodes.name(1) == "second");
     REQUIRE(nodes.parameter_count() == 1);
     CHECK(nodes.parameter_name(0) == "w");
-    const operators made(std::move(nodes), stemma::flat_graph(model));
+    const operators made(std::move(nodes), stemma::detail::flat_graph(model));
     const operators whole(model);
     CHECK(num_edges(made.graph()) == 1);
     CHECK(num_edges(whole.graph()) == 1);

@@ -58,10 +58,10 @@ TEST_CASE("data_type_name: the name of every number, none of others") {
 
 TEST_CASE("is_floating_type: types of weights") {
     for (std::int64_t number : {1, 10, 11, 16, 17, 23}) {
-        CHECK(stemma::is_floating_type(number));
+        CHECK(stemma::detail::is_floating_type(number));
     }
     for (std::int64_t number : {0, 2, 7, 8, 9, 14, 21}) {
-        CHECK_FALSE(stemma::is_floating_type(number));
+        CHECK_FALSE(stemma::detail::is_floating_type(number));
     }
 }
 

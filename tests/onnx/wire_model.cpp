@@ -13,7 +13,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -149,7 +149,7 @@ void check_threads(std::string_view bytes) {
 /// Reads a file and does with it what the program does: nothing may break, whatever it holds.
 void use(std::string_view bytes) {
     const wire_model model(bytes);
-    REQUIRE(stemma::flat_graph(model).vertex_count() == model.node_count());
+    REQUIRE(stemma::detail::flat_graph(model).vertex_count() == model.node_count());
     const auto tagged = test::tag(bytes, test::carriers_of(31));
     const bool comes_back = test::strip(tagged) == bytes;
     CHECK(comes_back);
@@ -625,7 +625,7 @@ TEST_CASE("wire_model: a node with a million inputs is read", "[onnx][wire_model
     CHECK(model.inputs(0)[0] == model.first_output(0));
     CHECK(model.inputs(0)[1] == model.inputs(0)[count - 2]);
     CHECK(model.kind(model.inputs(0)[count - 1]) == stemma::value_kind::undefined);
-    CHECK(stemma::flat_graph(model).edge_count() == 2);
+    CHECK(stemma::detail::flat_graph(model).edge_count() == 2);
 }
 
 TEST_CASE("wire_model: many operators and many functions find each other",

@@ -4,7 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
-#include <stemma/compare/compare_structure.hpp>
+#include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -21,7 +21,7 @@ TEST_CASE("without_weights: structure, types and shapes stay, large data go") {
     const stemma::wire_model without(light, "light");
     CHECK(light.size() < source.size() / 2);
     CHECK(stemma::without_weights(model).size() < source.size());
-    CHECK(!stemma::compare_structure(model, without));
+    CHECK(!stemma::detail::compare_structure(model, without));
     REQUIRE(without.tensors().size() == model.tensors().size());
     for (std::size_t i = 0; i < model.tensors().size(); ++i) {
         const auto whole = stemma::read_tensor_header(model, model.tensors()[i]);

@@ -24,7 +24,7 @@ TEST_CASE("write_rope: writes what rope_bytes returns") {
     rope.add_range(200, file.bytes().size() - 200);
     const test::scratch_folder folder;
     stemma::write_rope(rope, file, model, folder.file("made"), {.sync = false});
-    const auto bytes = stemma::rope_bytes(rope, file);
+    const auto bytes = stemma::detail::rope_bytes(rope, file);
     CHECK(test::read_bytes(folder.file("made")) == bytes);
     CHECK(bytes == std::string(file.bytes().substr(0, 100)) + "between" +
                        std::string(file.bytes().substr(200)));
@@ -47,7 +47,7 @@ TEST_CASE("write_rope: refuses what protobuf could not read, and leaves nothing"
     };
     CHECK(code_of([&] { stemma::write_rope(rope, file, model, folder.file("made")); }) ==
           stemma::error_code::too_large);
-    CHECK(code_of([&] { static_cast<void>(stemma::rope_bytes(rope, file)); }) ==
+    CHECK(code_of([&] { static_cast<void>(stemma::detail::rope_bytes(rope, file)); }) ==
           stemma::error_code::too_large);
     CHECK(folder.file_count() == 0);
 }

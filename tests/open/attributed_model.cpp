@@ -10,7 +10,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/accuracy.hpp>
@@ -63,7 +63,7 @@ struct measured {
 measured measure(const std::string& model, const std::string& truth_path,
                  const std::vector<std::string>& captures) {
     const stemma::mapped_file file(truth_path);
-    const stemma::oracle_file truth(file.bytes(), truth_path);
+    const stemma::detail::oracle_file truth(file.bytes(), truth_path);
     stemma::attribution_options options;
     options.captures = stemma::captures(captures);
     const stemma::attributed_model opened(model, options);
@@ -124,10 +124,10 @@ std::string dialect_file(const std::string& name) {
 std::string written(stemma::attributed_model& opened) {
     stemma::tag_editor editor(
         opened.model(), opened.modules(), opened.tags(), stemma::carrier_set{},
-        stemma::find_value_tags(opened.model(), opened.modules(), opened.tags()),
-        stemma::to_json(opened.record({}), opened.modules()), "");
-    stemma::rewrite plan(opened.model(), editor);
-    stemma::string_splice out(opened.model().bytes());
+        stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()),
+        stemma::detail::to_json(opened.record({}), opened.modules()), "");
+    stemma::detail::rewrite plan(opened.model(), editor);
+    stemma::detail::string_splice out(opened.model().bytes());
     plan.write(out);
     return std::move(out.text);
 }

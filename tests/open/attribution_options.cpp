@@ -76,7 +76,7 @@ const auto path = test::fixture("mlp/model.onnx");
 /// Returns: what a model tagged by `options` is read as by `again`, tags in front.
 std::vector<std::string> read_again(const stemma::attribution_options& options,
                                     const stemma::attribution_options& again) {
-    stemma::model_record record;
+    stemma::detail::model_record record;
     record.options = stemma::recorded_options(options);
     auto taken = again;
     auto problems = adopt_options(taken, record);
@@ -151,7 +151,7 @@ TEST_CASE("attribution_options: a record chooses as whoever wrote it", "[attribu
         CHECK(read_again(chosen, options) == once);
         CHECK(once.size() == 1);
         stemma::attribution_options taken;
-        stemma::model_record record;
+        stemma::detail::model_record record;
         record.options = stemma::recorded_options(chosen);
         CHECK(adopt_options(taken, record).empty());
         CHECK(stemma::recorded_options(taken) == record.options);

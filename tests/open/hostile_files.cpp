@@ -11,8 +11,8 @@
 #include <stemma/error.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/external_data.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
@@ -66,11 +66,13 @@ void use(std::string_view bytes) {
         const bool same_again = test::tag(written, test::carriers_of(set)) == written;
         CHECK(same_again);
     }
-    static_cast<void>(stemma::read_carried_modules(model, tagged.modules, tagged.found.tags));
-    static_cast<void>(stemma::find_dependence(model, stemma::find_random_nodes(model)));
+    static_cast<void>(
+        stemma::detail::read_carried_modules(model, tagged.modules, tagged.found.tags));
+    static_cast<void>(
+        stemma::detail::find_dependence(model, stemma::detail::find_random_nodes(model)));
     static_cast<void>(stemma::external_files(model));
     stemma::value_types types(model);
-    stemma::infer_shapes(model, types);
+    stemma::detail::infer_shapes(model, types);
     for (stemma::id value = 0; value < model.value_count(); ++value) {
         const auto type = types.type_of(value);
         const bool complete = !type || stemma::value_types::is_complete(*type);
@@ -78,11 +80,11 @@ void use(std::string_view bytes) {
     }
     stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
         tagged.ops, tagged.modules);
-    const auto summary =
-        stemma::summarize(model, tagged.modules, tagged.found, stemma::detect_dialects(context));
+    const auto summary = stemma::summarize(model, tagged.modules, tagged.found,
+                                           stemma::detail::detect_dialects(context));
     CHECK(summary.nodes == model.node_count());
     const auto counts = stemma::collect_statistics(model, tagged.modules, tagged.found);
-    const auto value_tags = stemma::find_value_tags(model, tagged.modules, tagged.found);
+    const auto value_tags = stemma::detail::find_value_tags(model, tagged.modules, tagged.found);
     stemma::string_sink sidecar;
     stemma::write_sidecar(sidecar, model, tagged.modules, tagged.found, counts, value_tags,
                           summary);
@@ -220,7 +222,7 @@ TEST_CASE("attributed_model: functions that break the rules are used", "[hostile
     const auto bytes = model.bytes();
     const stemma::wire_model deep(bytes);
     stemma::value_types types(deep);
-    stemma::infer_shapes(deep, types);
+    stemma::detail::infer_shapes(deep, types);
     CHECK(deep.functions().size() == chain);
     auto itself = test::model(test::graph({test::node("f", {"x"}, {"y"}, "", "d")}, {"x"}));
     itself.inner(
@@ -317,7 +319,7 @@ TEST_CASE("infer_shapes: extents that no tensor has are not believed", "[hostile
         const auto bytes = test::model(graph, 8, random.one_in(2) ? 9 : 17).bytes();
         const stemma::wire_model model(bytes);
         stemma::value_types types(model);
-        stemma::infer_shapes(model, types);
+        stemma::detail::infer_shapes(model, types);
         // Only what the file itself declares may have such extents.
         for (stemma::id value = 0; value < model.value_count(); ++value) {
             const auto type = types.type_of(value);
@@ -349,7 +351,7 @@ TEST_CASE("infer_shapes: shapes that grow without end are left open", "[hostile]
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);
-    stemma::infer_shapes(model, types);
+    stemma::detail::infer_shapes(model, types);
     CHECK(types.type_of(model.first_output(0)));
     CHECK_FALSE(types.type_of(model.first_output(200)));
 }
@@ -360,7 +362,7 @@ TEST_CASE("infer_shapes: a negative extent says nothing", "[hostile]") {
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);
-    stemma::infer_shapes(model, types);
+    stemma::detail::infer_shapes(model, types);
     const auto type = types.type_of(model.first_output(0));
     REQUIRE(type);
     const auto known = stemma::detail::tensor_types().read(*type);

@@ -17,7 +17,7 @@ namespace {
 std::vector<std::string> annotations_of(const stemma::wire_model& model, stemma::id node) {
     std::vector<std::string> found;
     model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-        if (key == stemma::layer_annotation_key) {
+        if (key == stemma::detail::layer_annotation_key) {
             found.emplace_back(value);
         }
     });

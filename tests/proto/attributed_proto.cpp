@@ -44,13 +44,14 @@ std::string tagged_bytes(attributed_model& opened, const stemma::carrier_set& ca
     auto& found = opened.tags();
     stemma::tag_editor editor(
         model, opened.modules(), found, carriers,
-        carriers.metadata ? stemma::find_value_tags(model, opened.modules(), found)
+        carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), found)
                           : std::vector<stemma::id_set>(),
         to_json(opened.record(carriers), opened.modules()),
         carriers.model ? to_json(stemma::to_table(found)) : std::string(),
-        carriers.mark ? to_json(stemma::sketch_of(model, found.attributions)) : std::string());
-    stemma::rewrite plan(model, editor);
-    stemma::string_splice out(model.bytes());
+        carriers.mark ? to_json(stemma::detail::sketch_of(model, found.attributions))
+                      : std::string());
+    stemma::detail::rewrite plan(model, editor);
+    stemma::detail::string_splice out(model.bytes());
     plan.write(out);
     return std::move(out.text);
 }

@@ -82,13 +82,13 @@ inline void set_overload(newer_onnx::FunctionProto& function, const std::string&
 inline void add_value_info(onnx::FunctionProto& function, const std::string& name) {
     onnx::ValueInfoProto info;
     info.set_name(name);
-    stemma::add_metadata(info, "theirs", "kept");
+    stemma::detail::add_metadata(info, "theirs", "kept");
     function.mutable_unknown_fields()->AddLengthDelimited(12, info.SerializeAsString());
 }
 inline void add_value_info(newer_onnx::FunctionProto& function, const std::string& name) {
     auto& info = *function.add_value_info();
     info.set_name(name);
-    stemma::add_metadata(info, "theirs", "kept");
+    stemma::detail::add_metadata(info, "theirs", "kept");
 }
 
 template <class Node>
@@ -115,13 +115,13 @@ void fill_values(Graph& graph) {
     auto& weight = *graph.add_initializer();
     weight.set_name("layer.weight");
     weight.set_raw_data(std::string("\0\1\2\3", 4));
-    stemma::add_metadata(weight, "theirs", "kept");
+    stemma::detail::add_metadata(weight, "theirs", "kept");
     graph.add_initializer()->set_name("unread.bias");
     graph.add_sparse_initializer()->mutable_values()->set_name("sparse.weight");
     graph.add_sparse_initializer();
     graph.add_value_info()->set_name("h");
     graph.add_value_info()->set_name("of nothing");
-    stemma::add_metadata(*graph.mutable_value_info(0), "theirs", "kept");
+    stemma::detail::add_metadata(*graph.mutable_value_info(0), "theirs", "kept");
     graph.add_output()->set_name("y");
     graph.add_output()->set_name("ysecond");
 }
@@ -129,8 +129,8 @@ void fill_values(Graph& graph) {
 template <class Graph>
 void add_described_nodes(Graph& graph) {
     auto& first = add_node(graph, "MatMul", "/layer/MatMul", {"x", "layer.weight"}, {"h"});
-    stemma::add_metadata(first, "namespace", "a/b");
-    stemma::add_metadata(first, "theirs", "kept");
+    stemma::detail::add_metadata(first, "namespace", "a/b");
+    stemma::detail::add_metadata(first, "theirs", "kept");
     first.set_doc_string("two\nlines");
     auto& second = add_node(graph, "Add", "/layer/Add", {"h", "sparse.weight"}, {"h2"});
     second.set_doc_string("");
@@ -177,7 +177,7 @@ void add_function_with_call(Proto& model, const std::string& overload) {
     function.set_domain("their.domain");
     function.set_name("Block");
     set_overload(function, overload);
-    stemma::add_metadata(function, "function", "has some");
+    stemma::detail::add_metadata(function, "function", "has some");
     function.add_input("a");
     function.add_input("b");
     function.add_output("c");
@@ -204,10 +204,10 @@ Proto rare_model() {
     auto& opset = *model.add_opset_import();
     opset.set_domain("");
     opset.set_version(21);
-    stemma::add_metadata(model, "theirs", "kept");
+    stemma::detail::add_metadata(model, "theirs", "kept");
     auto& graph = *model.mutable_graph();
     graph.set_name("main");
-    stemma::add_metadata(graph, "graph", "has some");
+    stemma::detail::add_metadata(graph, "graph", "has some");
     fill_values(graph);
     add_described_nodes(graph);
     add_bodies(graph);

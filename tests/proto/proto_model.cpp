@@ -222,7 +222,7 @@ TEST_CASE("proto_model: nodes are attributed as those of the file", "[onnx][prot
         const auto bytes = test::bytes_of(proto);
         const stemma::wire_model wire(bytes);
         CHECK(attribute(model) == attribute(wire));
-        CHECK(stemma::structure_digest(model) == stemma::structure_digest(wire));
+        CHECK(stemma::detail::structure_digest(model) == stemma::detail::structure_digest(wire));
     }
 }
 

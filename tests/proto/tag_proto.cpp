@@ -60,8 +60,8 @@ std::string name_of(const stemma::carrier_set& carriers) {
 
 template <class Editor>
 std::string rewritten(const stemma::wire_model& model, Editor& editor) {
-    stemma::rewrite plan(model, editor);
-    stemma::string_splice out(model.bytes());
+    stemma::detail::rewrite plan(model, editor);
+    stemma::detail::string_splice out(model.bytes());
     plan.write(out);
     return std::move(out.text);
 }
@@ -70,15 +70,15 @@ std::string tag_file(const std::string& bytes, const attributed& with,
                      const stemma::carrier_set& carriers) {
     const stemma::wire_model model(bytes);
     auto found = with.found;
-    stemma::model_record record;
+    stemma::detail::model_record record;
     record.carriers = carriers;
     record.nodes = model.node_count();
-    record.digest = stemma::structure_digest(model);
+    record.digest = stemma::detail::structure_digest(model);
     const auto text = to_json(record, with.modules);
     const auto table = carriers.model ? to_json(stemma::to_table(found)) : std::string();
     stemma::tag_editor editor(model, with.modules, found, carriers,
                               carriers.metadata
-                                  ? stemma::find_value_tags(model, with.modules, found)
+                                  ? stemma::detail::find_value_tags(model, with.modules, found)
                                   : std::vector<stemma::id_set>(),
                               text, table);
     return rewritten(model, editor);
@@ -145,7 +145,7 @@ onnx::ModelProto small_model() {
 template <class Message>
 std::multimap<std::string, std::string> metadata(const Message& message) {
     std::multimap<std::string, std::string> entries;
-    stemma::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
+    stemma::detail::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
         entries.emplace(key, value);
     });
     return entries;
@@ -230,27 +230,28 @@ TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[
         stemma::tag(model, with.modules, found, carriers);
         const auto bytes = test::bytes_of(model);
         const stemma::wire_model wire(bytes);
-        const auto carried = stemma::read_carried_modules(wire, with.modules, found.tags).of;
+        const auto carried =
+            stemma::detail::read_carried_modules(wire, with.modules, found.tags).of;
         const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
                           carriers.model || carriers.name_space;
         for (id node = 0; node < wire.node_count(); ++node) {
             CHECK(carried[node] == (read ? found.attributions[node].module : stemma::no_id));
         }
-        CHECK(stemma::find_model_record(wire)->carriers == carriers);
+        CHECK(stemma::detail::find_model_record(wire)->carriers == carriers);
     }
 }
 
 TEST_CASE("tag: says in the record what the caller knows of the tags", "[onnx][tag_proto]") {
     auto model = small_model();
     auto with = attribute(stemma::proto_model(model));
-    stemma::model_record about;
+    stemma::detail::model_record about;
     about.from_model = true;
     about.options["select"] = "all";
 
     stemma::tag(model, with.modules, with.found, {}, about);
 
     const auto bytes = test::bytes_of(model);
-    const auto record = stemma::find_model_record(stemma::wire_model(bytes));
+    const auto record = stemma::detail::find_model_record(stemma::wire_model(bytes));
     REQUIRE(record);
     CHECK(record->from_model);
     CHECK(record->options.at("select") == "all");
@@ -260,7 +261,7 @@ TEST_CASE("tag: says in the record what the caller knows of the tags", "[onnx][t
 
 TEST_CASE("tag: a foreign namespace is set aside and comes back", "[onnx][tag_proto]") {
     auto model = small_model();
-    stemma::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
     auto with = attribute(stemma::proto_model(model));
 
@@ -275,9 +276,9 @@ TEST_CASE("tag: a foreign namespace is set aside and comes back", "[onnx][tag_pr
 TEST_CASE("strip: a namespace is theirs where the record does not say otherwise",
           "[onnx][tag_proto]") {
     auto model = small_model();
-    stemma::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
+    stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
-    stemma::add_metadata(model, "pkg.stemma.model", "damaged");
+    stemma::detail::add_metadata(model, "pkg.stemma.model", "damaged");
 
     CHECK(stripped(model) == before);
 }

@@ -22,7 +22,7 @@ using stemma::id;
 
 TEST_CASE("model_facts: every convolution has its attributes, and a kernel of rank 4") {
     const stemma::attributed_model opened(test::fixture("resnet18/model.structure.onnx"), {});
-    const auto facts = stemma::facts_of(opened);
+    const auto facts = stemma::detail::facts_of(opened);
     std::size_t found = 0;
     for (id node = 0; node < opened.model().node_count(); ++node) {
         if (opened.model().op_type(node) != "Conv") {
@@ -44,7 +44,7 @@ TEST_CASE("model_facts: every convolution has its attributes, and a kernel of ra
 
 TEST_CASE("model_facts: sizes of modules add up") {
     const stemma::attributed_model opened(test::fixture("resnet18/model.structure.onnx"), {});
-    const auto facts = stemma::facts_of(opened);
+    const auto facts = stemma::detail::facts_of(opened);
     const auto& tree = opened.modules().index();
     for (id m = 1; m < tree.size(); ++m) {
         CHECK(facts.parameters(m) <= facts.parameters(tree.parent(m)));
@@ -56,7 +56,7 @@ TEST_CASE("model_facts: sizes of modules add up") {
 TEST_CASE("model_facts: queries about values list the values, those about nodes their nodes") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const auto answer = stemma::answer_query(stemma::parse_query("bytes>4kB"), opened);
-    const auto facts = stemma::facts_of(opened);
+    const auto facts = stemma::detail::facts_of(opened);
     CHECK(!answer.initializers.empty());
     for (auto value : answer.initializers) {
         CHECK(opened.model().is_initializer(value));

@@ -24,25 +24,25 @@ namespace {
 struct name_remover {
     const stemma::wire_model* model;
 
-    void edit_node(stemma::id node, stemma::message_edits& edits) const {
+    void edit_node(stemma::id node, stemma::detail::message_edits& edits) const {
         auto fields = model->reader(model->message(node));
-        for (stemma::wire_field field; fields.next(field);) {
+        for (stemma::detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(3)) {
                 edits.remove(field.begin, field.end);
             }
         }
     }
-    void edit_tensor(const stemma::tensor_ref&, stemma::message_edits&) const {}
-    void edit_value_info(const stemma::value_info_ref&, stemma::message_edits&) const {}
-    void edit_model(stemma::message_edits&) const {}
+    void edit_tensor(const stemma::tensor_ref&, stemma::detail::message_edits&) const {}
+    void edit_value_info(const stemma::value_info_ref&, stemma::detail::message_edits&) const {}
+    void edit_model(stemma::detail::message_edits&) const {}
 };
 
 std::string nameless(const std::string& fixture) {
     const auto bytes = test::read_bytes(test::fixture(fixture));
     const stemma::wire_model model(bytes, "m.onnx");
     name_remover editor{&model};
-    stemma::rewrite plan(model, editor);
-    stemma::string_splice out(model.bytes());
+    stemma::detail::rewrite plan(model, editor);
+    stemma::detail::string_splice out(model.bytes());
     plan.write(out);
     return out.text;
 }
@@ -102,19 +102,19 @@ TEST_CASE("given_names: a name that is taken gets another one, and moved fields 
     CHECK(stemma::wire_model(bytes, "").name(1) == "Relu_1_");
     // As other programs write a node: the name before the metadata.
     const auto moved =
-        test::model(
-            test::graph(
-                {test::node("Relu", {"x"}, {"y"}, "Relu_0")
-                     .inner(9, test::message().text(1, stemma::node_name_key).text(2, "Relu_0"))},
-                {"x"}, {"y"}))
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "Relu_0")
+                                     .inner(9, test::message()
+                                                   .text(1, stemma::detail::node_name_key)
+                                                   .text(2, "Relu_0"))},
+                                {"x"}, {"y"}))
             .bytes();
     CHECK(stemma::wire_model(stripped(moved), "").name(0).empty());
     const auto other =
-        test::model(
-            test::graph(
-                {test::node("Relu", {"x"}, {"y"}, "mine")
-                     .inner(9, test::message().text(1, stemma::node_name_key).text(2, "Relu_0"))},
-                {"x"}, {"y"}))
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "mine")
+                                     .inner(9, test::message()
+                                                   .text(1, stemma::detail::node_name_key)
+                                                   .text(2, "Relu_0"))},
+                                {"x"}, {"y"}))
             .bytes();
     CHECK(stemma::wire_model(stripped(other), "").name(0) == "mine");
 }

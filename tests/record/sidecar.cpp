@@ -20,9 +20,9 @@ nlohmann::json sidecar_of(test::tagged_model& tagged) {
     stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
         tagged.ops, tagged.modules);
     const auto summary = stemma::summarize(tagged.model, tagged.modules, tagged.found,
-                                           stemma::detect_dialects(context));
+                                           stemma::detail::detect_dialects(context));
     const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
-    const auto values = stemma::find_value_tags(tagged.model, tagged.modules, tagged.found);
+    const auto values = stemma::detail::find_value_tags(tagged.model, tagged.modules, tagged.found);
     stemma::string_sink sink;
     stemma::write_sidecar(sink, tagged.model, tagged.modules, tagged.found, counts, values,
                           summary);

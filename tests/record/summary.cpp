@@ -22,7 +22,7 @@ stemma::tag_summary summary_of(test::tagged_model& tagged) {
     stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
         tagged.ops, tagged.modules);
     return stemma::summarize(tagged.model, tagged.modules, tagged.found,
-                             stemma::detect_dialects(context));
+                             stemma::detail::detect_dialects(context));
 }
 
 } // namespace
@@ -54,7 +54,7 @@ TEST_CASE("summarize: some nodes are summed up as all are", "[summary]") {
     test::tagged_model tagged(bytes);
     stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
         tagged.ops, tagged.modules);
-    const auto dialects = stemma::detect_dialects(context);
+    const auto dialects = stemma::detail::detect_dialects(context);
     const std::vector<stemma::id> one{0};
     const auto summary =
         stemma::summarize(tagged.model, tagged.modules, tagged.found, dialects, one);
@@ -82,22 +82,22 @@ TEST_CASE("is_tagged: below the root, or surely of the root", "[summary]") {
     using stemma::attribution;
     using stemma::provenance;
     const auto none = stemma::no_id;
-    CHECK(stemma::is_tagged({0, none, 0.95F, provenance::scope, false}));
-    CHECK(stemma::is_tagged({0, none, 0.9F, provenance::consumer, false}));
-    CHECK_FALSE(stemma::is_tagged({0, none, 0.6F, provenance::parameter, false}));
-    CHECK_FALSE(stemma::is_tagged({0, none, 0.5F, provenance::between, false}));
-    CHECK_FALSE(stemma::is_tagged({0, none, 0, provenance::root, false}));
-    CHECK(stemma::is_tagged({3, none, 0.3F, provenance::producer, false}));
+    CHECK(stemma::detail::is_tagged({0, none, 0.95F, provenance::scope, false}));
+    CHECK(stemma::detail::is_tagged({0, none, 0.9F, provenance::consumer, false}));
+    CHECK_FALSE(stemma::detail::is_tagged({0, none, 0.6F, provenance::parameter, false}));
+    CHECK_FALSE(stemma::detail::is_tagged({0, none, 0.5F, provenance::between, false}));
+    CHECK_FALSE(stemma::detail::is_tagged({0, none, 0, provenance::root, false}));
+    CHECK(stemma::detail::is_tagged({3, none, 0.3F, provenance::producer, false}));
 }
 
 TEST_CASE("is_only_below: little confidence, or the root without being sure of it", "[summary]") {
     using stemma::provenance;
     const auto none = stemma::no_id;
-    CHECK(stemma::is_only_below({3, none, 0.5F, provenance::between, false}));
-    CHECK(stemma::is_only_below({3, none, 0.4F, provenance::trace, false}));
-    CHECK(stemma::is_only_below({0, none, 0.6F, provenance::parameter, false}));
-    CHECK_FALSE(stemma::is_only_below({3, none, 0.6F, provenance::producer, false}));
-    CHECK_FALSE(stemma::is_only_below({0, none, 0.95F, provenance::scope, false}));
+    CHECK(stemma::detail::is_only_below({3, none, 0.5F, provenance::between, false}));
+    CHECK(stemma::detail::is_only_below({3, none, 0.4F, provenance::trace, false}));
+    CHECK(stemma::detail::is_only_below({0, none, 0.6F, provenance::parameter, false}));
+    CHECK_FALSE(stemma::detail::is_only_below({3, none, 0.6F, provenance::producer, false}));
+    CHECK_FALSE(stemma::detail::is_only_below({0, none, 0.95F, provenance::scope, false}));
 }
 
 TEST_CASE("tag_summary: nothing is covered whole", "[summary]") {

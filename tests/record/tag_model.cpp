@@ -381,7 +381,7 @@ TEST_CASE("tag_editor: the graph is untouched", "[onnx][tag_model]") {
         CAPTURE(path);
         REQUIRE(before.node_count() == after.node_count());
         REQUIRE(before.value_count() == after.value_count());
-        CHECK(stemma::structure_digest(before) == stemma::structure_digest(after));
+        CHECK(stemma::detail::structure_digest(before) == stemma::detail::structure_digest(after));
         bool same = true;
         for (stemma::id node = 0; node < before.node_count(); ++node) {
             same = same && before.name(node) == after.name(node) &&
@@ -397,14 +397,14 @@ TEST_CASE("tag_editor: the graph is untouched", "[onnx][tag_model]") {
 TEST_CASE("find_model_record: the last entry counts, and a damaged one is an error",
           "[onnx][tag_model]") {
     const auto bytes = model_of(plain_node());
-    CHECK_FALSE(stemma::find_model_record(stemma::wire_model(bytes)));
+    CHECK_FALSE(stemma::detail::find_model_record(stemma::wire_model(bytes)));
     auto tagged = test::tag(bytes, carriers_of(1));
-    const auto record = stemma::find_model_record(stemma::wire_model(tagged));
+    const auto record = stemma::detail::find_model_record(stemma::wire_model(tagged));
     REQUIRE(record);
     CHECK(record->nodes == 1);
     CHECK(record->carriers == carriers_of(1));
     tagged += test::message().inner(14, test::entry("pkg.stemma.model", "{")).bytes();
-    CHECK_THROWS_AS(stemma::find_model_record(stemma::wire_model(tagged)), stemma::error);
+    CHECK_THROWS_AS(stemma::detail::find_model_record(stemma::wire_model(tagged)), stemma::error);
 }
 
 TEST_CASE("to_table: lists the modules of nodes, and all of those with several",

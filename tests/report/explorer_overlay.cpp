@@ -56,7 +56,7 @@ TEST_CASE("write_explorer_overlay: has an entry for every node that is not 0, by
     std::size_t entries = 0;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto& results =
-            read[stemma::explorer_graph_id(model, model.graph_of(node))]["results"];
+            read[stemma::detail::explorer_graph_id(model, model.graph_of(node))]["results"];
         const auto key = std::to_string(model.position(node));
         CHECK(results.contains(key) == (node % 3 != 0));
         if (results.contains(key)) {

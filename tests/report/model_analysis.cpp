@@ -34,8 +34,8 @@ std::vector<id> all_nodes(const stemma::attributed_model& opened) {
 }
 
 stemma::model_analysis analyze(const stemma::attributed_model& opened) {
-    return stemma::analyze_modules(opened.model(), opened.operators().graph(), opened.modules(),
-                                   opened.tags(), all_nodes(opened));
+    return stemma::detail::analyze_modules(opened.model(), opened.operators().graph(),
+                                           opened.modules(), opened.tags(), all_nodes(opened));
 }
 
 stemma::attribution_options with_capture(const std::string& fixture) {
@@ -58,8 +58,8 @@ TEST_CASE("model_analysis: numbers of the modules add up") {
         std::uint64_t bytes = 0;
         for (const auto& tensor : opened.model().tensors()) {
             const auto header = stemma::read_tensor_header(opened.model(), tensor);
-            bytes += stemma::is_floating_type(header.data_type)
-                         ? stemma::data_size(header).value_or(0)
+            bytes += stemma::detail::is_floating_type(header.data_type)
+                         ? stemma::detail::data_size(header).value_or(0)
                          : 0;
         }
         CHECK(found.modules.bytes[0] == bytes);
@@ -119,7 +119,7 @@ TEST_CASE("model_analysis: nodes that are only known to be below a module are co
     }
     std::size_t unsure = 0;
     for (const auto& made : some.tags().attributions) {
-        unsure += stemma::is_only_below(made) ? 1U : 0U;
+        unsure += stemma::detail::is_only_below(made) ? 1U : 0U;
     }
     CHECK(nodes == unsure);
     CHECK(nodes > 0);

@@ -23,9 +23,9 @@ TEST_CASE("explorer_namespace: attribute names joined by slashes, without what h
     const auto odd = builder.at_path("a.b/c;d");
     const auto tree = builder.build();
     static_cast<void>(odd);
-    CHECK(stemma::explorer_namespace(tree, 0).empty());
-    CHECK(stemma::explorer_namespace(tree, 1) == "a");
-    CHECK(stemma::explorer_namespace(tree, 2) == "a/b\\/c,d");
+    CHECK(stemma::detail::explorer_namespace(tree, 0).empty());
+    CHECK(stemma::detail::explorer_namespace(tree, 1) == "a");
+    CHECK(stemma::detail::explorer_namespace(tree, 2) == "a/b\\/c,d");
 }
 
 TEST_CASE("write_model_explorer: every node stands in the namespace of its module",
@@ -52,7 +52,7 @@ TEST_CASE("write_model_explorer: every node stands in the namespace of its modul
             REQUIRE(found != nullptr);
             CHECK((*found)["label"] == std::string(model.op_type(node)));
             CHECK((*found)["namespace"] ==
-                  stemma::explorer_namespace(tree, tagged.found.attributions[node].module));
+                  stemma::detail::explorer_namespace(tree, tagged.found.attributions[node].module));
             CHECK((*found)["outputsMetadata"].size() == model.output_count(node));
             std::size_t tensors = 0;
             for (auto value : model.inputs(node)) {

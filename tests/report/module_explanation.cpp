@@ -75,8 +75,8 @@ TEST_CASE("module_explainer: modules that are not convex are those of the analys
         scene s(fixture);
         const auto& opened = s.opened;
         std::vector<id> all(opened.model().node_count());
-        const auto analysis = stemma::analyze_modules(opened.model(), opened.operators().graph(),
-                                                      opened.modules(), opened.tags(), all);
+        const auto analysis = stemma::detail::analyze_modules(
+            opened.model(), opened.operators().graph(), opened.modules(), opened.tags(), all);
         for (id m = 1; m < opened.modules().size(); ++m) {
             const bool listed = std::any_of(analysis.non_convex.begin(), analysis.non_convex.end(),
                                             [&](const auto& one) { return one.module == m; });

@@ -49,7 +49,7 @@ TEST_CASE("summarize: counts what it is given, and is called as the file") {
 
 TEST_CASE("summarize: compares with one source of evidence, or with a file") {
     auto opened = open_bert();
-    const auto claimed = stemma::claimed_modules(opened, stemma::provenance::scope);
+    const auto claimed = stemma::detail::claimed_modules(opened, stemma::provenance::scope);
     std::size_t known = 0;
     for (const auto& module : claimed) {
         known += module ? 1U : 0U;

@@ -64,20 +64,20 @@ constexpr std::array<std::string_view, 10> type_kinds{
     "", "tensor", "", "", "sequence", "map", "", "opaque", "sparse_tensor", "optional"};
 
 /// Writes a shape: a number for a known dimension, a text for a named one, null for an unknown one.
-void describe_shape(json& out, stemma::wire_reader shape) {
+void describe_shape(json& out, stemma::detail::wire_reader shape) {
     out.begin_array(true);
-    for (stemma::wire_field dim; shape.next(dim);) {
+    for (stemma::detail::wire_field dim; shape.next(dim);) {
         if (!dim.is_bytes(type_fields::shape_dim)) {
             continue;
         }
         auto inside = shape.inner(dim);
-        stemma::wire_field what;
+        stemma::detail::wire_field what;
         bool known = false;
         while (inside.next(what)) {
             known = true;
             if (what.is_bytes(type_fields::dim_param)) {
                 out.value(inside.text(what));
-            } else if (what.is(type_fields::dim_value, stemma::wire_type::varint)) {
+            } else if (what.is(type_fields::dim_value, stemma::detail::wire_type::varint)) {
                 out.value(static_cast<std::int64_t>(what.value));
             } else {
                 known = false;
@@ -93,10 +93,10 @@ void describe_shape(json& out, stemma::wire_reader shape) {
 }
 
 /// Writes `kind` and, of a tensor, `type` and `shape` (null without a rank) of a TypeProto.
-void describe_type(json& out, stemma::wire_reader type) {
-    for (stemma::wire_field field; type.next(field);) {
+void describe_type(json& out, stemma::detail::wire_reader type) {
+    for (stemma::detail::wire_field field; type.next(field);) {
         if (field.number >= type_kinds.size() || type_kinds[field.number].empty() ||
-            field.type != stemma::wire_type::bytes) {
+            field.type != stemma::detail::wire_type::bytes) {
             continue;
         }
         out.member("kind", type_kinds[field.number]);
@@ -105,8 +105,8 @@ void describe_type(json& out, stemma::wire_reader type) {
         }
         auto tensor = type.inner(field);
         bool has_shape = false;
-        for (stemma::wire_field inside; tensor.next(inside);) {
-            if (inside.is(type_fields::tensor_elem_type, stemma::wire_type::varint)) {
+        for (stemma::detail::wire_field inside; tensor.next(inside);) {
+            if (inside.is(type_fields::tensor_elem_type, stemma::detail::wire_type::varint)) {
                 out.member("type", stemma::data_type_name(static_cast<std::int64_t>(inside.value)));
             } else if (inside.is_bytes(type_fields::tensor_shape)) {
                 has_shape = true;
@@ -135,7 +135,7 @@ void describe_values(json& out, const stemma::wire_model& model, std::uint32_t g
             out.member("initialized", info.value != no_id && model.is_initializer(info.value));
         }
         auto inside = model.reader(info.message);
-        for (stemma::wire_field field; inside.next(field);) {
+        for (stemma::detail::wire_field field; inside.next(field);) {
             if (field.is_bytes(fields::value_info::type)) {
                 describe_type(out, inside.inner(field));
             }
@@ -317,7 +317,7 @@ void write_weights(const std::string& path, const std::string& folder, std::uint
         by_location[std::string(tensor.header.location)].push_back(std::move(tensor));
     }
     for (auto& [location, tensors] : by_location) {
-        if (!stemma::is_inside_folder(location)) {
+        if (!stemma::detail::is_inside_folder(location)) {
             throw stemma::error(stemma::error_code::refused, path, "external data",
                                 "'" + location + "' is outside of the model's folder");
         }
@@ -422,7 +422,7 @@ class seed_editor {
 public:
     explicit seed_editor(const stemma::wire_model& model) : model_(model) {}
 
-    void edit_node(id node, stemma::message_edits& edits) {
+    void edit_node(id node, stemma::detail::message_edits& edits) {
         if (!is_random(model_, node) || has_seed(node)) {
             return;
         }
@@ -444,19 +444,19 @@ public:
         const auto message = model_.message(node);
         edits.insert(message.begin + message.size, field);
     }
-    void edit_tensor(const stemma::tensor_ref&, stemma::message_edits&) {}
-    void edit_value_info(const stemma::value_info_ref&, stemma::message_edits&) {}
-    void edit_model(stemma::message_edits&) {}
+    void edit_tensor(const stemma::tensor_ref&, stemma::detail::message_edits&) {}
+    void edit_value_info(const stemma::value_info_ref&, stemma::detail::message_edits&) {}
+    void edit_model(stemma::detail::message_edits&) {}
 
 private:
     [[nodiscard]] bool has_seed(id node) const {
         auto reader = model_.reader(model_.message(node));
-        for (stemma::wire_field field; reader.next(field);) {
+        for (stemma::detail::wire_field field; reader.next(field);) {
             if (!field.is_bytes(fields::node::attribute)) {
                 continue;
             }
             auto attribute = reader.inner(field);
-            for (stemma::wire_field inside; attribute.next(inside);) {
+            for (stemma::detail::wire_field inside; attribute.next(inside);) {
                 if (inside.is_bytes(fields::attribute::name) && attribute.text(inside) == "seed") {
                     return true;
                 }
@@ -471,9 +471,9 @@ private:
 void seed(const std::string& path, const std::string& target) {
     const opened_model opened(path);
     seed_editor editor(opened.model);
-    stemma::rewrite plan(opened.model, editor);
+    stemma::detail::rewrite plan(opened.model, editor);
     stemma::output_file output(target);
-    stemma::file_splice splice(opened.file, output);
+    stemma::detail::file_splice splice(opened.file, output);
     plan.write(splice);
     output.commit(false);
 }

@@ -42,7 +42,7 @@ public:
     }
 
     /// Returns: the tags of all operators, each a sorted list.
-    [[nodiscard]] std::vector<id_list> run(std::size_t cap = stemma::default_tag_cap) {
+    [[nodiscard]] std::vector<id_list> run(std::size_t cap = stemma::detail::default_tag_cap) {
         auto tags = sets;
         tags.resize(size(), no_id);
         stemma::propagate_tags(*this, tree.index(), selected, tags, pool, cap);

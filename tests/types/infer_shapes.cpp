@@ -30,7 +30,7 @@ agreement compare(const std::string& file, const nlohmann::json& values) {
     const stemma::mapped_file bytes(file);
     const stemma::wire_model model(bytes.bytes(), file);
     stemma::value_types types(model);
-    stemma::infer_shapes(model, types);
+    stemma::detail::infer_shapes(model, types);
     agreement result;
     for (stemma::id value = 0; value < model.value_count(); ++value) {
         const auto name = std::string(model.value_name(value));
@@ -44,8 +44,8 @@ agreement compare(const std::string& file, const nlohmann::json& values) {
             continue;
         }
         ++result.ours;
-        const auto described = stemma::describe_type(*type);
-        INFO(file << ": " << name << ": " << stemma::to_text(described) << ", "
+        const auto described = stemma::detail::describe_type(*type);
+        INFO(file << ": " << name << ": " << stemma::detail::to_text(described) << ", "
                   << values[name].dump());
         CHECK(described.name == stemma::data_type_name(values[name][0].get<std::int64_t>()));
         REQUIRE(described.shape.size() == values[name][1].size());
@@ -89,7 +89,7 @@ TEST_CASE("shape_inference: a value asked for by itself has the type that it has
         const stemma::mapped_file bytes(file);
         const stemma::wire_model model(bytes.bytes(), file);
         stemma::value_types all(model);
-        stemma::infer_shapes(model, all);
+        stemma::detail::infer_shapes(model, all);
         stemma::value_types asked(model);
         stemma::shape_inference inference(model, asked);
         if (random() % 2 == 0) {
@@ -138,14 +138,16 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
                                .bytes();
         const stemma::wire_model model(bytes);
         stemma::value_types types(model);
-        stemma::infer_shapes(model, types);
+        stemma::detail::infer_shapes(model, types);
         std::string text;
         for (stemma::id value = 0; value < model.value_count(); ++value) {
             const auto name = model.value_name(value);
             if (name == "p" || name == "q" || name == "inner") {
                 const auto type = types.type_of(value);
-                text += std::string(name) + ":" +
-                        (type ? stemma::to_text(stemma::describe_type(*type)) : "") + " ";
+                text +=
+                    std::string(name) + ":" +
+                    (type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "") +
+                    " ";
             }
         }
         return text;
@@ -171,7 +173,7 @@ TEST_CASE("infer_shapes: functions that call each other without end are no dange
     const auto bytes = made.bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);
-    CHECK_NOTHROW(stemma::infer_shapes(model, types));
+    CHECK_NOTHROW(stemma::detail::infer_shapes(model, types));
 }
 
 TEST_CASE("infer_shapes: says nothing of operators it does not know, and of newer operator sets",

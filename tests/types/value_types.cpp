@@ -93,10 +93,10 @@ TEST_CASE("tensor_type: what it writes is complete and says element type and ext
     const auto extent = [](std::uint64_t n) { return test::message().number(1, n); };
     const auto shape = test::message().inner(1, extent(2)).inner(1, extent(300));
     const auto expected = test::message().inner(1, test::message().number(1, 7).inner(2, shape));
-    CHECK(stemma::tensor_type(header) == expected.bytes());
-    CHECK(value_types::is_complete(stemma::tensor_type(header)));
+    CHECK(stemma::detail::tensor_type(header) == expected.bytes());
+    CHECK(value_types::is_complete(stemma::detail::tensor_type(header)));
     header.dims.clear();
-    CHECK(value_types::is_complete(stemma::tensor_type(header)));
+    CHECK(value_types::is_complete(stemma::detail::tensor_type(header)));
 }
 
 } // namespace test::types_value_types

@@ -40,7 +40,7 @@ void run(benchmark::State& state, Number number) {
 
 void pool(benchmark::State& state) {
     run(state, [](const std::vector<std::string>& names) {
-        stemma::string_pool texts;
+        stemma::detail::string_pool texts;
         id sum = 0;
         for (const auto& name : names) {
             sum += texts.intern(name);
@@ -53,7 +53,7 @@ void floor_hashes(benchmark::State& state) {
     run(state, [](const std::vector<std::string>& names) {
         std::uint64_t sum = 0;
         for (const auto& name : names) {
-            sum ^= stemma::hash_bytes(name);
+            sum ^= stemma::detail::hash_bytes(name);
         }
         return sum;
     });

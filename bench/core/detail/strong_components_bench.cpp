@@ -41,7 +41,7 @@ void find_strong_components(benchmark::State& state) {
     const auto graph = graph_of(state);
     const bare_graph bare(graph);
     stemma_bench::measure_beside(
-        state, [&] { return stemma::find_strong_components(graph); },
+        state, [&] { return stemma::detail::find_strong_components(graph); },
         [&] { return stemma_bench::components_by_hand(bare.out, bare.reader); });
 }
 
@@ -49,7 +49,7 @@ void find_strong_components(benchmark::State& state) {
 void find_strong_components_beside_boost(benchmark::State& state) {
     const auto graph = graph_of(state);
     stemma_bench::measure_beside(
-        state, [&] { return stemma::find_strong_components(graph); },
+        state, [&] { return stemma::detail::find_strong_components(graph); },
         [&] {
             std::vector<id> component(num_vertices(graph));
             boost::strong_components(

@@ -24,7 +24,7 @@ namespace {
 
 using stemma::id;
 using stemma::no_id;
-using member = stemma::call_member<id>;
+using member = stemma::detail::call_member<id>;
 
 /// Members that can be compared.
 struct completed {
@@ -70,8 +70,8 @@ void complete_by_hand(const stemma_bench::bare_graph& graph, const std::vector<i
     if (!std::is_sorted(members.begin(), members.end(), stands_before)) {
         std::sort(members.begin(), members.end(), stands_before);
     }
-    stemma::flat_index places(members.size());
-    const auto hash = [](id v) { return stemma::hash_mix(v, 0); };
+    stemma::detail::flat_index places(members.size());
+    const auto hash = [](id v) { return stemma::detail::hash_mix(v, 0); };
     for (id i = 0; i < members.size(); ++i) {
         places.insert(hash(members[i].vertex), i, [](id) { return false; });
     }
@@ -104,7 +104,8 @@ void complete_calls(benchmark::State& state) {
         state,
         [&] {
             auto members = made.members;
-            stemma::complete_calls(made.base.ops.edges, std::span<const id>(made.rank), members);
+            stemma::detail::complete_calls(made.base.ops.edges, std::span<const id>(made.rank),
+                                           members);
             return completed{std::move(members)};
         },
         [&] {

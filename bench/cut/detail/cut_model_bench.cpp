@@ -9,7 +9,7 @@
 #include <stemma/cut/detail/cut_model.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
@@ -32,7 +32,7 @@ using stemma::id;
 struct scene : stemma_bench::attributed_scene {
     explicit scene(const benchmark::State& state)
         : attributed_scene(static_cast<std::size_t>(state.range(0))) {
-        const stemma::module_members members(modules.index(), found.attributions);
+        const stemma::detail::module_members members(modules.index(), found.attributions);
         for (id m = 0; m < modules.size(); ++m) {
             const auto path = modules.path(m);
             const bool is_block = path.rfind("encoder.layer.", 0) == 0 &&
@@ -84,7 +84,7 @@ void infer_types(benchmark::State& state) {
     const scene s(state);
     for (auto _ : state) {
         stemma::value_types types(*s.model);
-        stemma::infer_shapes(*s.model, types);
+        stemma::detail::infer_shapes(*s.model, types);
         benchmark::DoNotOptimize(types);
     }
     count(state, s);
@@ -93,13 +93,13 @@ void infer_types(benchmark::State& state) {
 void plan_and_write(benchmark::State& state) {
     const scene s(state);
     stemma::value_types types(*s.model);
-    stemma::infer_shapes(*s.model, types);
+    stemma::detail::infer_shapes(*s.model, types);
     for (auto _ : state) {
         stemma::cut_planner<> planner(*s.model);
-        stemma::cut_writer<> writer(*s.model, planner.contents(), types, {});
+        stemma::detail::cut_writer<> writer(*s.model, planner.contents(), types, {});
         for (const auto& part : s.parts) {
             for (const auto& made : planner.plan(part)) {
-                stemma::string_splice splice(s.bytes);
+                stemma::detail::string_splice splice(s.bytes);
                 writer.build(made, "", nullptr).write(splice);
                 benchmark::DoNotOptimize(splice.text);
             }
@@ -113,16 +113,18 @@ struct all_parts {
     const scene& of;
     std::string folder;
 
-    [[nodiscard]] stemma::cut_request request(std::size_t i) const { return {of.parts[i], {}}; }
+    [[nodiscard]] stemma::detail::cut_request request(std::size_t i) const {
+        return {of.parts[i], {}};
+    }
 
-    [[nodiscard]] stemma::cut_target target(std::size_t i, std::size_t part,
-                                            const std::vector<stemma::cut_plan>& plans) const {
+    [[nodiscard]] stemma::detail::cut_target
+    target(std::size_t i, std::size_t part, const std::vector<stemma::cut_plan>& plans) const {
         const bool taken = plans[part].refusal == stemma::cut_refusal::none;
-        return taken ? stemma::cut_target{folder + "/" + std::to_string(i) + "." +
-                                              std::to_string(part),
-                                          "",
-                                          {}}
-                     : stemma::cut_target{};
+        return taken ? stemma::detail::cut_target{folder + "/" + std::to_string(i) + "." +
+                                                      std::to_string(part),
+                                                  "",
+                                                  {}}
+                     : stemma::detail::cut_target{};
     }
 
     void done(std::size_t, std::size_t, const stemma::cut_plan&) const {}
@@ -138,15 +140,15 @@ void write_files(benchmark::State& state) {
     out.commit(false);
     const stemma::mapped_file source(model);
     stemma::value_types types(*s.model);
-    stemma::infer_shapes(*s.model, types);
+    stemma::detail::infer_shapes(*s.model, types);
     for (auto _ : state) {
         stemma::cut_planner<> planner(*s.model);
-        stemma::cut_writer<> writer(*s.model, planner.contents(), types, {});
+        stemma::detail::cut_writer<> writer(*s.model, planner.contents(), types, {});
         const auto parts = folder / "parts";
         std::filesystem::create_directory(parts);
         all_parts job{s, parts.string()};
-        stemma::write_cuts(source, planner, writer, job, s.parts.size(), false,
-                           {static_cast<unsigned>(state.range(2))});
+        stemma::detail::write_cuts(source, planner, writer, job, s.parts.size(), false,
+                                   {static_cast<unsigned>(state.range(2))});
         state.PauseTiming();
         std::filesystem::remove_all(parts);
         state.ResumeTiming();
@@ -157,7 +159,7 @@ void write_files(benchmark::State& state) {
 
 void boundaries_of_all_modules(benchmark::State& state) {
     const scene s(state);
-    const auto view = stemma::flat_graph(*s.model);
+    const auto view = stemma::detail::flat_graph(*s.model);
     std::vector<id> module;
     for (const auto& attribution : s.found.attributions) {
         module.push_back(attribution.module);

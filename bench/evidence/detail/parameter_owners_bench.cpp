@@ -9,8 +9,8 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/parameter_names.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -55,7 +55,7 @@ struct owners_found {
 
 /// Owners that can be compared.
 struct owners_kept {
-    stemma::parameter_owners made;
+    stemma::detail::parameter_owners made;
     std::size_t count = 0;
 
     friend bool operator==(const owners_kept& a, const owners_found& b) {
@@ -110,7 +110,7 @@ public:
 
 private:
     static std::uint64_t hash(id parent, std::string_view attribute) {
-        return stemma::hash_bytes(attribute, parent);
+        return stemma::detail::hash_bytes(attribute, parent);
     }
 
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
@@ -120,7 +120,7 @@ private:
     }
 
     const module_arrays& modules_;
-    stemma::flat_index children_;
+    stemma::detail::flat_index children_;
     std::string_view last_;
     std::vector<std::pair<std::size_t, id>> levels_; // where segments end, and what they lead to
 };
@@ -133,7 +133,7 @@ owners_found find_by_hand(const owned_scene& made) {
     paths.reserve(names.size());
     parameter.reserve(names.size());
     for (id p = 0; p < names.size(); ++p) {
-        if (const auto path = stemma::owner_path(names[p]); !path.empty()) {
+        if (const auto path = stemma::detail::owner_path(names[p]); !path.empty()) {
             paths.push_back(path);
             parameter.push_back(p);
         }
@@ -157,7 +157,7 @@ void find_parameter_owners(benchmark::State& state) {
     stemma_bench::measure_beside(
         state,
         [&] {
-            return owners_kept{stemma::find_parameter_owners(made.ops, made.modules),
+            return owners_kept{stemma::detail::find_parameter_owners(made.ops, made.modules),
                                made.ops.parameter_count()};
         },
         [&] { return find_by_hand(made); });
@@ -178,7 +178,7 @@ struct claimed {
 
 /// Of an operator that reads several parameters: the owners that all have in common, else what is
 /// above all of them.
-void add_shared(const owned_scene& made, const stemma::parameter_owners& owners, id v,
+void add_shared(const owned_scene& made, const stemma::detail::parameter_owners& owners, id v,
                 claimed& found) {
     const auto& ops = made.ops;
     std::vector<id> common;
@@ -208,7 +208,7 @@ void add_shared(const owned_scene& made, const stemma::parameter_owners& owners,
 
 void parameter_names(benchmark::State& state) {
     const owned_scene made(state);
-    const auto owners = stemma::find_parameter_owners(made.ops, made.modules);
+    const auto owners = stemma::detail::find_parameter_owners(made.ops, made.modules);
     const stemma::parameter_names::claims source(made.ops, made.modules, owners);
     const auto& ops = made.ops;
     const auto size = static_cast<id>(ops.names.size());

@@ -34,8 +34,9 @@ struct scene : stemma_bench::attributed_scene {
         const auto plan =
             stemma::plan_fold(*model, contents, modules, found.attributions, shapes,
                               stemma::fold_options<>{.selection = stemma::all_modules{}});
-        stemma::fold_writer writer(*model, contents, modules, found.tags, found.attributions, plan);
-        stemma::string_splice splice(bytes);
+        stemma::detail::fold_writer writer(*model, contents, modules, found.tags,
+                                           found.attributions, plan);
+        stemma::detail::string_splice splice(bytes);
         writer.build().write(splice);
         return std::move(splice.text);
     }
@@ -47,8 +48,8 @@ void floor_hash_and_copy(benchmark::State& state) {
         std::uint64_t hash = 0;
         for (stemma::id node = 0; node < s.model->node_count(); ++node) {
             const auto message = s.model->message(node);
-            hash = stemma::hash_bytes(std::string_view(s.bytes).substr(message.begin, message.size),
-                                      hash);
+            hash = stemma::detail::hash_bytes(
+                std::string_view(s.bytes).substr(message.begin, message.size), hash);
         }
         benchmark::DoNotOptimize(hash);
         benchmark::DoNotOptimize(std::string(s.bytes));
@@ -70,8 +71,9 @@ void unfold(benchmark::State& state) {
     for (auto _ : state) {
         const stemma::wire_model model(folded);
         const stemma::graph_contents contents(model);
-        stemma::fold_opener opener(model, contents, stemma::find_fold_record(model).value());
-        stemma::string_splice splice(folded);
+        stemma::detail::fold_opener opener(model, contents,
+                                           stemma::detail::find_fold_record(model).value());
+        stemma::detail::string_splice splice(folded);
         opener.build().write(splice);
         benchmark::DoNotOptimize(splice.text);
     }

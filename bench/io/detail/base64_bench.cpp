@@ -36,7 +36,8 @@ std::string some_bytes(const benchmark::State& state) {
 }
 
 void encode(benchmark::State& state) {
-    run(state, some_bytes(state), [](std::string_view bytes) { return stemma::to_base64(bytes); });
+    run(state, some_bytes(state),
+        [](std::string_view bytes) { return stemma::detail::to_base64(bytes); });
 }
 
 void encode_with_boost(benchmark::State& state) {
@@ -46,12 +47,12 @@ void encode_with_boost(benchmark::State& state) {
 }
 
 void decode(benchmark::State& state) {
-    run(state, stemma::to_base64(some_bytes(state)),
-        [](std::string_view text) { return stemma::from_base64(text); });
+    run(state, stemma::detail::to_base64(some_bytes(state)),
+        [](std::string_view text) { return stemma::detail::from_base64(text); });
 }
 
 void decode_with_boost(benchmark::State& state) {
-    run(state, stemma::to_base64(some_bytes(state)), [](std::string_view text) {
+    run(state, stemma::detail::to_base64(some_bytes(state)), [](std::string_view text) {
         return std::string(from_text(text.data()), from_text(text.data() + text.size()));
     });
 }

@@ -33,7 +33,7 @@ void floor_copy(benchmark::State& state) {
 void hash(benchmark::State& state) {
     const auto bytes = some_bytes(state);
     for (auto _ : state) {
-        benchmark::DoNotOptimize(stemma::xxh64(bytes));
+        benchmark::DoNotOptimize(stemma::detail::xxh64(bytes));
     }
     state.SetBytesProcessed(state.iterations() * state.range(0));
 }

@@ -80,7 +80,7 @@ public:
         json_.key("opsets");
         json_.begin_object(true);
         for (const auto& opset : model_.opset_imports()) {
-            json_.member(stemma::spelled_domain(opset.domain), opset.version);
+            json_.member(stemma::detail::spelled_domain(opset.domain), opset.version);
         }
         json_.end_object();
         write_texts();
@@ -258,7 +258,7 @@ private:
     const stemma::tagging& found_;
     stemma::module_statistics counts_;
     stemma::value_descriptions describe_;
-    stemma::report_names names_;
+    stemma::detail::report_names names_;
     std::unordered_map<std::string, stemma::id> attributes_; // those of nodes that were written
 };
 
@@ -273,7 +273,7 @@ template <stemma::text_sink Sink>
 void write_html_report(Sink& sink, stemma::attributed_model& opened) {
     const auto summary = stemma::summarize(opened);
     sink.write(detail::page[0]);
-    sink.write(stemma::xml_text(summary.model));
+    sink.write(stemma::detail::xml_text(summary.model));
     sink.write(detail::page[1]);
     detail::script_sink script(sink);
     detail::report_data(script, opened).write(summary);

@@ -7,9 +7,9 @@
 #include <stemma/align/detail/aligner.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 
 namespace stemma {
 
@@ -26,8 +26,10 @@ namespace stemma {
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
 [[nodiscard]] alignment align(const Ops& ops, const tree_index& modules,
-                              const captured_operations& captured, const path_mapping& mapping = {},
-                              const parameter_shapes& shapes = {}, const Lexicon& lexicon = {}) {
+                              const captured_operations& captured,
+                              const detail::path_mapping& mapping = {},
+                              const detail::parameter_shapes& shapes = {},
+                              const Lexicon& lexicon = {}) {
     const auto run = [&](detail::run_order order) {
         return detail::aligner<Ops, Lexicon>(ops, order, modules, captured, mapping, shapes,
                                              lexicon)

@@ -99,10 +99,12 @@ public:
     }
 
     /// The distinct names of operations and of parameters.
-    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+    [[nodiscard]] const detail::string_pool& names() const noexcept { return names_; }
 
     /// The distinct names of parameters.
-    [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+    [[nodiscard]] const detail::string_pool& parameter_names() const noexcept {
+        return parameter_names_;
+    }
 
     /// Sentences in the order in which they were added; valid until the next one is.
     [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
@@ -129,8 +131,8 @@ private:
     std::vector<id> operation_names_;
     std::vector<parameter> parameters_;
     std::vector<id> sources_;
-    string_pool names_;
-    string_pool parameter_names_;
+    detail::string_pool names_;
+    detail::string_pool parameter_names_;
     std::vector<std::string> faults_;
 };
 

@@ -234,7 +234,7 @@ template <class Graph, class Tag>
 template <named_operators Ops>
 [[nodiscard]] comparable_graph comparable(const Ops& ops) {
     const auto& graph = ops.graph();
-    const auto by_index = vertices_by_index(graph);
+    const auto by_index = detail::vertices_by_index(graph);
     const auto count = static_cast<id>(num_vertices(graph));
     comparable_graph result;
     std::vector<id> parameters;
@@ -247,7 +247,7 @@ template <named_operators Ops>
     std::vector<std::vector<id>> outputs(count);
     for (id v = 0; v < count; ++v) {
         for (auto [it, last] = out_edges(by_index[v], graph); it != last; ++it) {
-            const auto slot = detail::slot_of(graph, *it, out_port, 0);
+            const auto slot = detail::slot_of(graph, *it, detail::out_port, 0);
             const auto [known, is_new] = made.try_emplace({v, slot}, no_id);
             if (is_new) {
                 known->second = result.add_value(value_role::made, "");
@@ -263,9 +263,9 @@ template <named_operators Ops>
         std::multimap<id, id> read; // by slot
         id next = 0;
         for (auto [it, last] = in_edges(by_index[v], graph); it != last; ++it, ++next) {
-            const auto from = static_cast<id>(index_of(graph, source(*it, graph)));
-            read.emplace(detail::slot_of(graph, *it, in_port, next),
-                         made.at({from, detail::slot_of(graph, *it, out_port, 0)}));
+            const auto from = static_cast<id>(detail::index_of(graph, source(*it, graph)));
+            read.emplace(detail::slot_of(graph, *it, detail::in_port, next),
+                         made.at({from, detail::slot_of(graph, *it, detail::out_port, 0)}));
         }
         std::vector<id> inputs;
         for (const auto& [slot, value] : read) {

@@ -64,6 +64,8 @@ template <class P>
 concept lexicon_policy =
     policy_for<P, lexicon_category> && detail::has_correspond<P> && detail::has_trail_of<P>;
 
+namespace detail {
+
 /// Returns: the operator in a name as a front end prints it, in lower case and without underscores:
 /// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor` and
 /// `torch.Tensor.__radd__`-like names keep their `r`, `shape` for `torch.Tensor.shape.__get__`.
@@ -99,6 +101,8 @@ concept lexicon_policy =
     return plain;
 }
 
+} // namespace detail
+
 /// Returns: `fuses` of a lexicon, if it says that. Complexity: that of the lexicon.
 template <lexicon_policy Lexicon>
 [[nodiscard]] bool fuses(const Lexicon& lexicon, std::string_view captured, std::string_view type) {
@@ -109,11 +113,15 @@ template <lexicon_policy Lexicon>
     }
 }
 
+namespace detail {
+
 /// Returns: a type without its domain: `FusedConv` for `com.microsoft::FusedConv`.
 [[nodiscard]] inline std::string_view plain_type(std::string_view type) noexcept {
     const auto domain = type.rfind("::");
     return domain == type.npos ? type : type.substr(domain + 2);
 }
+
+} // namespace detail
 
 /// PyTorch's operators and layers, and what its exporters make of them; what is not listed is
 /// compared by name. Operators that runtimes fuse are what they were fused from.
@@ -132,8 +140,8 @@ public:
 
     [[nodiscard]] correspondence correspond(std::string_view captured,
                                             std::string_view type) const {
-        const auto plain = plain_operator_name(captured);
-        auto best = compare(plain, plain_type(type));
+        const auto plain = detail::plain_operator_name(captured);
+        auto best = compare(plain, detail::plain_type(type));
         if (const auto* made = find_fused(type)) {
             for (auto part : made->heads) {
                 best = std::max(best, compare(plain, part));
@@ -151,7 +159,7 @@ public:
         if (made == nullptr || made->parts.empty()) {
             return false;
         }
-        const auto plain = plain_operator_name(captured);
+        const auto plain = detail::plain_operator_name(captured);
         const auto stands_for_it = [&](std::string_view part) {
             return compare(plain, part) == correspondence::head;
         };
@@ -160,13 +168,13 @@ public:
     }
 
     [[nodiscard]] trail trail_of(std::string_view captured) const {
-        const auto* known = find(plain_operator_name(captured));
+        const auto* known = find(detail::plain_operator_name(captured));
         return known == nullptr ? trail::maybe : known->leaves;
     }
 
     /// Returns: whether the table lists an operator.
     [[nodiscard]] bool lists(std::string_view captured) const {
-        return find(plain_operator_name(captured)) != nullptr;
+        return find(detail::plain_operator_name(captured)) != nullptr;
     }
 
 private:
@@ -255,7 +263,8 @@ private:
     /// The whole type, or else what it is called in any domain.
     [[nodiscard]] const group* find_fused(std::string_view type) const {
         auto found = fused_of_.find(std::string(type));
-        found = found == fused_of_.end() ? fused_of_.find(std::string(plain_type(type))) : found;
+        found = found == fused_of_.end() ? fused_of_.find(std::string(detail::plain_type(type)))
+                                         : found;
         return found == fused_of_.end() ? nullptr : &fused_[found->second];
     }
 
@@ -284,7 +293,7 @@ private:
     }
 
     [[nodiscard]] static bool is_similar(const std::string& plain, std::string_view type) {
-        const auto other = plain_operator_name(type);
+        const auto other = detail::plain_operator_name(type);
         const auto& [shorter, longer] = std::minmax(
             plain, other, [](const auto& a, const auto& b) { return a.size() < b.size(); });
         return shorter.size() >= 3 && longer.find(shorter) != longer.npos;
@@ -319,8 +328,9 @@ struct equal_names {
 
     [[nodiscard]] correspondence correspond(std::string_view captured,
                                             std::string_view type) const {
-        return plain_operator_name(captured) == plain_operator_name(type) ? correspondence::head
-                                                                          : correspondence::none;
+        return detail::plain_operator_name(captured) == detail::plain_operator_name(type)
+                   ? correspondence::head
+                   : correspondence::none;
     }
 
     [[nodiscard]] constexpr trail trail_of(std::string_view) const noexcept {

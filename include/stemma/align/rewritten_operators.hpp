@@ -106,7 +106,8 @@ private:
     [[nodiscard]] const std::vector<entry>& find(std::string_view type) const {
         static const std::vector<entry> none;
         auto found = made_of_.find(std::string(type));
-        found = found == made_of_.end() ? made_of_.find(std::string(plain_type(type))) : found;
+        found =
+            found == made_of_.end() ? made_of_.find(std::string(detail::plain_type(type))) : found;
         return found == made_of_.end() ? none : found->second;
     }
 

@@ -3,9 +3,9 @@
 #define STEMMA_CAPTURE_CAPTURE_HPP
 
 #include <stemma/align/captured_operations.hpp>
-#include <stemma/capture/captured_export.hpp>
-#include <stemma/capture/captured_fx.hpp>
-#include <stemma/capture/captured_trace.hpp>
+#include <stemma/capture/detail/captured_export.hpp>
+#include <stemma/capture/detail/captured_fx.hpp>
+#include <stemma/capture/detail/captured_trace.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/string_pool.hpp>
@@ -39,7 +39,7 @@ public:
     /// Complexity: O(bytes); memory for one element at a time beyond what is kept.
     void read(std::string_view bytes, std::string_view file) {
         file_ = file;
-        stream_json(bytes, file, *this);
+        detail::stream_json(bytes, file, *this);
     }
 
     /// Takes the modules of a tree, as if they had been listed in `file`.
@@ -117,7 +117,7 @@ public:
     }
 
     /// Returns: what was recorded during the export.
-    [[nodiscard]] const captured_export& exported() const noexcept { return export_; }
+    [[nodiscard]] const detail::captured_export& exported() const noexcept { return export_; }
 
     /// For `stream_json`.
     [[nodiscard]] bool wants(const std::string& path) {
@@ -126,7 +126,7 @@ public:
     }
 
     /// For `stream_json`, of the array that `wants` was asked for. Throws: as `read`.
-    void element(const std::string&, json_part item) {
+    void element(const std::string&, detail::json_part item) {
         switch (part_) {
         case part::module:
             return item.is_array() ? read_compact_module(item) : read_module(item);
@@ -156,7 +156,7 @@ public:
     }
 
     /// For `stream_json`; no scalar means anything.
-    void scalar(const std::string&, json_part) {}
+    void scalar(const std::string&, detail::json_part) {}
 
 private:
     enum class part {
@@ -194,7 +194,7 @@ private:
         STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
     }
 
-    [[nodiscard]] std::string_view text(json_part object, std::string_view key) const {
+    [[nodiscard]] std::string_view text(detail::json_part object, std::string_view key) const {
         const auto found = object[key];
         if (!found.is_text()) {
             fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
@@ -202,7 +202,7 @@ private:
         return found.text();
     }
 
-    [[nodiscard]] std::vector<std::string> strings(json_part array) const {
+    [[nodiscard]] std::vector<std::string> strings(detail::json_part array) const {
         if (!array.is_texts()) {
             fail(error_code::malformed, "a list of names holds something else");
         }
@@ -219,7 +219,7 @@ private:
             }
             return paths_.intern(path);
         }
-        if (has_empty_part(path)) {
+        if (detail::has_empty_part(path)) {
             fail(error_code::contradiction, "'" + std::string(path) + "' has an empty part");
         }
         const auto dot = path.rfind('.');
@@ -238,7 +238,7 @@ private:
         return builder_.child(parent_, path.substr(dot == path.npos ? 0 : dot + 1));
     }
 
-    void read_module(json_part module) {
+    void read_module(detail::json_part module) {
         const bool is_own = !module["name"] && module["path"].is_text(); // of a sidecar
         const auto path = text(module, is_own ? "path" : "name");
         const auto m = add_module(path);
@@ -259,7 +259,7 @@ private:
         }
     }
 
-    void check_parent(std::string_view path, json_part parent) const {
+    void check_parent(std::string_view path, detail::json_part parent) const {
         const auto dot = path.rfind('.');
         const auto expected = path.substr(0, dot == path.npos ? 0 : dot);
         const bool agrees = path.empty() ? parent.is_null() : parent == expected;
@@ -269,12 +269,13 @@ private:
         }
     }
 
-    [[nodiscard]] std::string_view optional_text(json_part object, std::string_view key) const {
+    [[nodiscard]] std::string_view optional_text(detail::json_part object,
+                                                 std::string_view key) const {
         const auto found = object[key];
         return !found || found.is_null() ? std::string_view() : text(object, key);
     }
 
-    void read_tensors(json_part list, id m, bool buffers) {
+    void read_tensors(detail::json_part list, id m, bool buffers) {
         if (!list.is_array()) {
             return;
         }
@@ -291,7 +292,7 @@ private:
     }
 
     /// What there is none of is a scalar.
-    void read_shape(json_part extents) {
+    void read_shape(detail::json_part extents) {
         shape_.clear();
         if (!extents || extents.is_null()) {
             return;
@@ -308,7 +309,7 @@ private:
     }
 
     /// [name, class, qualified class, [[parameter, shape], ...]]
-    void read_compact_module(json_part module) {
+    void read_compact_module(detail::json_part module) {
         const auto path = module[0];
         const auto class_name = module[1];
         const auto qualified = module[2];
@@ -330,11 +331,11 @@ private:
     }
 
     module_tree_builder builder_;
-    captured_trace trace_;
-    captured_fx fx_;
-    captured_trace torchscript_;
-    captured_export export_;
-    string_pool paths_;               // of the modules, numbered as in the builder
+    detail::captured_trace trace_;
+    detail::captured_fx fx_;
+    detail::captured_trace torchscript_;
+    detail::captured_export export_;
+    detail::string_pool paths_;       // of the modules, numbered as in the builder
     id parent_ = no_id;               // of the module that was read last
     std::vector<std::int64_t> shape_; // that was read last
     part part_ = part::none;          // that is being read

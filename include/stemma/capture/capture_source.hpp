@@ -3,8 +3,8 @@
 #define STEMMA_CAPTURE_CAPTURE_SOURCE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
@@ -50,7 +50,7 @@ public:
     /// `uses(source)` says which of its parts are asked, `find_open()` which nodes are open.
     [[nodiscard]] virtual captured_evidence
     find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
-                const module_tree& modules, const path_mapping& mapping,
+                const module_tree& modules, const detail::path_mapping& mapping,
                 const std::function<bool(provenance)>& uses,
                 const std::function<std::vector<bool>()>& find_open) = 0;
 };

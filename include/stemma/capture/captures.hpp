@@ -5,8 +5,8 @@
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/detail/captured_claims.hpp>
-#include <stemma/evidence/capture_match.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/capture_match.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>

@@ -6,10 +6,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
+#include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
@@ -261,7 +261,7 @@ void check_tags(const wire_model& model, Report report, const onnx_policy_regist
 /// that differs. Complexity: O(modules).
 template <class Report>
 void check_tree(const wire_model& model, const module_tree& expected, Report report) {
-    const auto record = find_readable_record(model, model_key);
+    const auto record = detail::find_readable_record(model, detail::model_key);
     if (!record) {
         return;
     }

@@ -2,9 +2,9 @@
 #ifndef STEMMA_COMPARE_COMPARE_MODELS_HPP
 #define STEMMA_COMPARE_COMPARE_MODELS_HPP
 
-#include <stemma/compare/compare_initializers.hpp>
-#include <stemma/compare/compare_structure.hpp>
 #include <stemma/compare/compare_tags.hpp>
+#include <stemma/compare/detail/compare_initializers.hpp>
+#include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/definitions.hpp>
@@ -28,12 +28,12 @@ struct compared_parts {
 
 /// What two models have in common and what not.
 struct model_comparison {
-    compared_parts parts;                             ///< what was compared; the rest is empty
-    std::optional<structure_difference> structure;    ///< the first one, if there is any
-    std::size_t renamed_nodes = 0;                    ///< in graphs that are equal
-    std::size_t same_initializers = 0;                ///< how many
-    std::vector<initializer_difference> initializers; ///< in file order
-    std::optional<tag_comparison> tags;               ///< of nodes that are partners
+    compared_parts parts;                                  ///< what was compared; the rest is empty
+    std::optional<detail::structure_difference> structure; ///< the first one, if there is any
+    std::size_t renamed_nodes = 0;                         ///< in graphs that are equal
+    std::size_t same_initializers = 0;                     ///< how many
+    std::vector<detail::initializer_difference> initializers; ///< in file order
+    std::optional<tag_comparison> tags;                       ///< of nodes that are partners
 
     /// Whether no difference was found.
     [[nodiscard]] bool is_equal() const noexcept {
@@ -49,7 +49,7 @@ struct model_comparison {
                                                      const compared_parts& parts = {}) {
     model_comparison result;
     result.parts = parts;
-    auto structure = compare_structure(first.model(), second.model());
+    auto structure = detail::compare_structure(first.model(), second.model());
     std::vector<id> partners;
     if (structure) {
         partners = match_by_name(first.model(), second.model());
@@ -64,10 +64,9 @@ struct model_comparison {
         result.structure = std::move(structure);
     }
     if (parts.initializers) {
-        result.same_initializers =
-            compare_initializers(first.model(), second.model(), [&](const auto& difference) {
-                result.initializers.push_back(difference);
-            });
+        result.same_initializers = detail::compare_initializers(
+            first.model(), second.model(),
+            [&](const auto& difference) { result.initializers.push_back(difference); });
     }
     if (parts.tags) {
         result.tags = compare_tags(first.tags(), second.tags(), partners);

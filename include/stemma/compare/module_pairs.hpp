@@ -265,6 +265,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Finds for the modules of one tree their partners in another one: of the same path, or of the
 /// same contents under another name or in another place. Modules without operators have none.
 ///
@@ -275,6 +279,8 @@ template <module_view First, module_view Second>
                                         const Second& b, const module_contents& in_b) {
     return detail::module_pairer<First, Second>(a, in_a, b, in_b).run();
 }
+
+} // namespace detail
 
 } // namespace stemma
 

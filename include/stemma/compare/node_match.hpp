@@ -324,6 +324,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Finds for the operators of one graph their partners in another one.
 ///
 /// Partners do the same; whether they read the same, callers see from the partners of what is read.
@@ -333,6 +337,8 @@ private:
 inline void match_nodes(const matched_graph& a, const matched_graph& b, node_match& match) {
     detail::node_matcher(a, b, match).run();
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -214,6 +214,10 @@ inline void add_floats(const char* a, const char* b, std::size_t count, tensor_d
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Returns: by how much two tensors differ, element by element, whatever their types; nothing
 ///   where they have different numbers of elements, hold text, or have less data than they should.
 /// `a` and `b` are the data as they stand in `raw_data`. Reads each byte once.
@@ -270,6 +274,8 @@ measure_difference(const tensor_header& a_header, std::string_view a, const tens
     }
     return found;
 }
+
+} // namespace detail
 
 } // namespace stemma
 

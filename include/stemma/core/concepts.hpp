@@ -108,11 +108,15 @@ concept text_map = requires(const Map& map, const Key& key) {
     { get(map, key) } -> lasting_text;
 };
 
+namespace detail {
+
 /// The position of a vertex in [0, n).
 template <vertex_indexed_graph Graph>
 [[nodiscard]] std::size_t index_of(const Graph& graph, vertex_t<Graph> v) {
     return static_cast<std::size_t>(get(boost::vertex_index, graph, v));
 }
+
+} // namespace detail
 
 } // namespace stemma
 

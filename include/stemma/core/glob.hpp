@@ -27,6 +27,10 @@ namespace detail {
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Whether `pattern` describes all of `text`.
 ///
 /// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
@@ -36,8 +40,6 @@ namespace detail {
 /// |text|; each brace multiplies by its alternatives and the places it may end at.
 [[nodiscard, gnu::always_inline]] inline constexpr bool
 glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
-
-namespace detail {
 
 [[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
                                              std::size_t end, char separator) noexcept;
@@ -125,6 +127,10 @@ template <bool Separated>
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 constexpr bool glob_match(std::string_view pattern, std::string_view text,
                           char separator) noexcept {
     // Most texts differ from most patterns in the first character, which takes no call to see.
@@ -133,8 +139,6 @@ constexpr bool glob_match(std::string_view pattern, std::string_view text,
     return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
                                           : detail::match_whole<true>(pattern, text, separator));
 }
-
-namespace detail {
 
 /// Matches what braces and all that follows them describe; one alternative after the other.
 constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,

@@ -16,6 +16,10 @@
 
 namespace stemma {
 
+namespace detail {
+class id_set_union;
+} // namespace detail
+
 /// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
 /// `no_id` is the empty set.
 using id_set = id;
@@ -107,7 +111,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
 private:
-    friend class id_set_union;
+    friend class detail::id_set_union;
 
     static constexpr id first_pooled = id{1} << 31;
 
@@ -126,7 +130,7 @@ private:
         }
         std::uint64_t hash = chunks.size();
         for (auto chunk : chunks) {
-            hash = hash_mix(hash, chunk);
+            hash = detail::hash_mix(hash, chunk);
         }
         const auto next = static_cast<id>(entries_.size());
         const auto found = index_.insert(hash, next, [&](id known) {
@@ -150,7 +154,7 @@ private:
     std::vector<entry> entries_;
     std::vector<detail::id_chunk> chunks_;
     std::vector<detail::id_chunk> made_; // from the ids that are being interned
-    flat_index index_;
+    detail::flat_index index_;
 };
 
 } // namespace stemma

@@ -18,11 +18,11 @@ template <operator_graph_like Graph>
 [[nodiscard]] bool is_topologically_indexed(const Graph& graph) {
     std::size_t expected = 0;
     for (auto [it, last] = vertices(graph); it != last; ++it, ++expected) {
-        if (index_of(graph, *it) != expected) {
+        if (detail::index_of(graph, *it) != expected) {
             return false;
         }
         for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            if (index_of(graph, source(*in, graph)) >= expected) {
+            if (detail::index_of(graph, source(*in, graph)) >= expected) {
                 return false;
             }
         }

@@ -42,17 +42,17 @@ public:
     [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
 
     /// The vertices one below `r`, in order; valid as long as the index, as are the other ranges.
-    [[nodiscard]] linked_ids children(id r) const noexcept {
+    [[nodiscard]] detail::linked_ids children(id r) const noexcept {
         return {{end_.data(), r + 1}, {end_.data(), end_[r]}};
     }
 
     /// The vertices above `r`, from its parent to the root.
-    [[nodiscard]] linked_ids ancestors(id r) const noexcept {
+    [[nodiscard]] detail::linked_ids ancestors(id r) const noexcept {
         return {{parent_.data(), parent_[r]}, {parent_.data(), no_id}};
     }
 
     /// The vertices below `r`, however deep, in order.
-    [[nodiscard]] consecutive_ids descendants(id r) const noexcept {
+    [[nodiscard]] detail::consecutive_ids descendants(id r) const noexcept {
         return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
     }
 
@@ -152,6 +152,8 @@ struct indexed_tree {
     std::vector<id> rank;               ///< by vertex index
 };
 
+namespace detail {
+
 /// Numbers a rooted tree in preorder; children stand in the order of `out_edges`.
 ///
 /// Requires: every vertex is reached from `root` on exactly one path.
@@ -180,6 +182,8 @@ template <incidence_graph Tree>
     result.index = tree_index(std::move(parents));
     return result;
 }
+
+} // namespace detail
 
 } // namespace stemma
 

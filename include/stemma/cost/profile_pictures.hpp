@@ -172,7 +172,7 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
                "\" height=\"" + std::to_string((depth + 3) * row) + "\" viewBox=\"0 0 " +
                number(width) + " " + std::to_string((depth + 3) * row) +
                "\" font-family=\"sans-serif\" font-size=\"11\">\n<text x=\"4\" y=\"13\">" +
-               xml_text(title) + "</text>\n");
+               detail::xml_text(title) + "</text>\n");
     for (const auto& slice : slices) {
         const auto wide = slice.length * scale;
         if (wide < least) {
@@ -191,13 +191,13 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
         const auto path = slice.module == no_id                ? slice.name
                           : modules.path(slice.module).empty() ? slice.name
                                                                : modules.path(slice.module);
-        sink.write("<g><title>" +
-                   xml_text(path + ": " + number(slice.length / 1000) + " ms, " +
-                            number(100 * detail::share_of(slice.length, times.total())) + " %") +
-                   "</title><rect x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
-                   number(wide) + "\" height=\"" + std::to_string(row - 1) + "\" fill=\"hsl(" +
-                   std::to_string(hash % 60) + ",70%," + std::to_string(62 + hash / 60 % 16) +
-                   "%)\"/>");
+        sink.write(
+            "<g><title>" +
+            detail::xml_text(path + ": " + number(slice.length / 1000) + " ms, " +
+                             number(100 * detail::share_of(slice.length, times.total())) + " %") +
+            "</title><rect x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
+            number(wide) + "\" height=\"" + std::to_string(row - 1) + "\" fill=\"hsl(" +
+            std::to_string(hash % 60) + ",70%," + std::to_string(62 + hash / 60 % 16) + "%)\"/>");
         const auto letters = static_cast<std::size_t>(wide / 6.5);
         if (letters >= 3) {
             auto text = slice.name;
@@ -213,7 +213,7 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
                 text.append("\xe2\x80\xa6");
             }
             sink.write("<text x=\"" + number(slice.start * scale + 3) + "\" y=\"" +
-                       std::to_string(y + 13) + "\">" + xml_text(text) + "</text>");
+                       std::to_string(y + 13) + "\">" + detail::xml_text(text) + "</text>");
         }
         sink.write("</g>\n");
     }

@@ -102,14 +102,14 @@ template <operator_graph_like Graph>
     acyclic_partition result;
     result.piece_of.assign(num_vertices(graph), no_id);
     for (const auto& v : order) {
-        const auto i = index_of(graph, v);
+        const auto i = detail::index_of(graph, v);
         const auto own = part[i];
         if (own == no_id) {
             continue;
         }
         id highest = 0;
         for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
+            const auto u = detail::index_of(graph, source(*it, graph));
             if (part[u] != no_id && circle[part[u]] == circle[own]) {
                 highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
             }

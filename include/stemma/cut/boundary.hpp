@@ -39,6 +39,8 @@ concept carries_values =
     { get(value_index, graph, e) } -> std::convertible_to<id>;
 };
 
+namespace detail {
+
 /// Returns: what flows along an edge.
 template <operator_graph_like Graph>
 [[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
@@ -48,6 +50,8 @@ template <operator_graph_like Graph>
         return static_cast<id>(index_of(graph, source(e, graph)));
     }
 }
+
+} // namespace detail
 
 /// A part of the vertices of a graph, by vertex index.
 ///
@@ -86,12 +90,12 @@ template <operator_graph_like Graph>
         std::vector<edge_t<Graph>> kept;
         detail::sparse_ids met; // values
         for (const auto& v : members) {
-            if (set.apart[index_of(graph, v)]) {
+            if (set.apart[detail::index_of(graph, v)]) {
                 continue;
             }
             for (auto [it, last] = edges(v); it != last; ++it) {
-                const auto value = value_on(graph, *it);
-                if (set.is_outside(index_of(graph, beyond(*it))) && met.insert(value)) {
+                const auto value = detail::value_on(graph, *it);
+                if (set.is_outside(detail::index_of(graph, beyond(*it))) && met.insert(value)) {
                     kept.push_back(*it);
                 }
             }
@@ -117,7 +121,7 @@ public:
         std::size_t end = 0;
         first_ = members.empty() ? 0 : order.size();
         for (const auto& v : members) {
-            const auto at = rank_of(index_of(graph, v));
+            const auto at = rank_of(detail::index_of(graph, v));
             first_ = std::min(first_, at);
             end = std::max(end, at + 1);
         }
@@ -226,14 +230,14 @@ template <operator_graph_like Graph>
     const auto all = stretch.vertices();
     std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
     for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
+        const auto v = detail::index_of(graph, all[at]);
         if (set.apart[v]) {
             continue;
         }
         const id inside = set.inside[v] ? 1 : 0;
         id least = 0; // of one outside: the first run it may feed
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto from = stretch.place(index_of(graph, source(*it, graph)));
+            const auto from = stretch.place(detail::index_of(graph, source(*it, graph)));
             if (from < at) {
                 least = std::max(least, (run[from] + 1 - inside) / 2);
             }
@@ -275,7 +279,7 @@ void for_each_between(const Graph& graph, std::span<const id> part, Function f) 
 template <operator_graph_like Graph>
 [[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
                                             std::size_t part_count) {
-    const grouped_ids producers(part_count, [&](auto take) {
+    const detail::grouped_ids producers(part_count, [&](auto take) {
         detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
     });
     std::vector<std::pair<id, id>> pairs;
@@ -299,8 +303,8 @@ template <operator_graph_like Graph>
 
 /// The values that cross the border of every module of a tree, ascending by vertex that makes them.
 struct module_boundaries {
-    grouped_ids inputs;  ///< by module: made outside of it and read in it
-    grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
+    detail::grouped_ids inputs;  ///< by module: made outside of it and read in it
+    detail::grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
 };
 
 /// Finds what crosses the border of all modules at once, each with all that lies below it.
@@ -318,15 +322,15 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
     std::vector<id> last_in(modules.size(), no_id);
     std::vector<std::pair<id, id>> made; // value, reader's module
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
+        const auto v = detail::index_of(graph, *it);
         if (apart[v]) {
             continue;
         }
         made.clear();
         for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
-            const auto reader = index_of(graph, target(*edge, graph));
+            const auto reader = detail::index_of(graph, target(*edge, graph));
             if (!apart[reader]) {
-                made.emplace_back(value_on(graph, *edge), module[reader]);
+                made.emplace_back(detail::value_on(graph, *edge), module[reader]);
             }
         }
         const auto& leaves = leaving(*it);
@@ -358,7 +362,7 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
         }
     }
     const auto by_module = [&](const std::vector<std::pair<id, id>>& pairs) {
-        return grouped_ids(modules.size(), [&](auto take) {
+        return detail::grouped_ids(modules.size(), [&](auto take) {
             for (const auto& [m, value] : pairs) {
                 take(m, value);
             }

@@ -10,9 +10,9 @@
 #include <stemma/cut/detail/cut_facts.hpp>
 #include <stemma/cut/find_gaps.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +44,7 @@ public:
 
     /// Takes those for random that are so by their type, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
-        : cut_planner(model, std::move(policy), find_random_operators(model)) {}
+        : cut_planner(model, std::move(policy), detail::find_random_operators(model)) {}
     /// Returns: which nodes and bodies lie in which graph; valid as long as a copy of the planner.
     [[nodiscard]] const graph_contents& contents() const noexcept { return shared_->contents; }
 
@@ -61,7 +61,7 @@ public:
         for (auto node : wanted) {
             marks_[node] = mark::core;
         }
-        std::map<id, std::vector<call_member<id>>> by_graph;
+        std::map<id, std::vector<detail::call_member<id>>> by_graph;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             if (!has_wanted_owner(wanted[i])) {
                 by_graph[model_.graph_of(wanted[i])].push_back(
@@ -74,7 +74,7 @@ public:
         std::vector<cut_plan> plans;
         auto aside = shared_->uncalled;
         if (!model_.functions().empty()) { // a call of a function stands for the body
-            for (auto f : called_functions(model_, contents(), wanted, [](id) {})) {
+            for (auto f : detail::called_functions(model_, contents(), wanted, [](id) {})) {
                 aside.push_back(model_.functions()[f].graph);
             }
         }
@@ -102,7 +102,7 @@ public:
     }
 
     /// Returns: what is known of a graph of the model; made when it is first asked for.
-    [[nodiscard]] cut_facts& facts(id g) {
+    [[nodiscard]] detail::cut_facts& facts(id g) {
         if (const auto made = facts_.find(g); made != facts_.end()) {
             return made->second;
         }
@@ -110,7 +110,8 @@ public:
         const auto is_constant = [&](id node) {
             return shared_->depends_on[node] <= dependence::weight && is_apart(node);
         };
-        return facts_.emplace(g, cut_facts(model_, contents(), g, is_constant)).first->second;
+        return facts_.emplace(g, detail::cut_facts(model_, contents(), g, is_constant))
+            .first->second;
     }
 
 private:
@@ -120,9 +121,9 @@ private:
     struct shared_facts {
         shared_facts(const onnx_model& model, std::vector<bool> is_random)
             : contents(model)
-            , uncalled(uncalled_functions(model, contents))
+            , uncalled(detail::uncalled_functions(model, contents))
             , random(std::move(is_random))
-            , depends_on(find_dependence(model, random))
+            , depends_on(detail::find_dependence(model, random))
             , exposed(model.value_count(), false) {
             for (id g = 0; g < model.graph_count(); ++g) {
                 for (auto value : model.graph(g).outputs) {
@@ -151,7 +152,8 @@ private:
 
     [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(shared_->depends_on[node]); }
 
-    void plan_in_graph(id g, std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
+    void plan_in_graph(id g, std::vector<detail::call_member<id>>& wanted,
+                       std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
@@ -162,7 +164,7 @@ private:
         known.put_inside(members, true);
         const auto pulled = pull_in(known, members);
         if (policy_.gaps() == gap_rule::runs) {
-            complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
+            detail::complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
@@ -190,7 +192,8 @@ private:
     }
 
     /// Makes a plan for every convex run of every call.
-    void plan_runs(id g, const std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
+    void plan_runs(id g, const std::vector<detail::call_member<id>>& wanted,
+                   std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::map<id, std::vector<id>> by_call;
         for (const auto& m : wanted) {
@@ -223,7 +226,8 @@ private:
     }
 
     /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
-    [[nodiscard]] std::vector<id> pull_in(cut_facts& known, const std::vector<id>& members) const {
+    [[nodiscard]] std::vector<id> pull_in(detail::cut_facts& known,
+                                          const std::vector<id>& members) const {
         std::vector<id> pulled;
         if (!policy_.pulls(dependence::shape)) {
             return pulled;
@@ -284,7 +288,7 @@ private:
     }
 
     /// Other constants are readers of a plan that is `constant`; of others they have copies.
-    void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
+    void find_outputs(const detail::cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view().graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
@@ -310,7 +314,7 @@ private:
         while (!open.empty()) {
             const auto node = open.back();
             open.pop_back();
-            for_each_read(model_, contents(), node, [&](id value) {
+            detail::for_each_read(model_, contents(), node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if (producer == no_id || marks_[producer] != mark::none ||
                     model_.is_inside(value, node)) {
@@ -346,7 +350,7 @@ private:
 
     void find_inputs(id g, cut_plan& plan) {
         for (auto node : plan.nodes) {
-            for_each_read(model_, contents(), node, [&](id value) {
+            detail::for_each_read(model_, contents(), node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if ((producer != no_id && marks_[producer] != mark::none) ||
                     model_.is_inside(value, node) || !is_first(value)) {
@@ -365,7 +369,7 @@ private:
     }
 
     void find_functions(cut_plan& plan) const {
-        plan.functions = called_functions(model_, contents(), plan.nodes, [&](id node) {
+        plan.functions = detail::called_functions(model_, contents(), plan.nodes, [&](id node) {
             plan.random = plan.random || shared_->random[node];
         });
     }
@@ -373,9 +377,9 @@ private:
     const onnx_model& model_;
     Policy policy_;
     std::shared_ptr<const shared_facts> shared_;
-    std::unordered_map<id, cut_facts> facts_; // by graph
-    std::vector<mark> marks_;                 // of the plan being made, by node
-    std::vector<id> seen_;                    // by value: the list that met it last
+    std::unordered_map<id, detail::cut_facts> facts_; // by graph
+    std::vector<mark> marks_;                         // of the plan being made, by node
+    std::vector<id> seen_;                            // by value: the list that met it last
     id plan_number_ = 0;
 };
 

@@ -23,11 +23,11 @@ template <operator_graph_like Graph>
     const auto all = stretch.vertices();
     std::vector<state> known(all.size(), nothing);
     const auto known_of = [&](vertex_t<Graph> v) {
-        const auto place = stretch.place(index_of(graph, v));
+        const auto place = stretch.place(detail::index_of(graph, v));
         return place < all.size() ? known[place] : nothing;
     };
     for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
+        const auto v = detail::index_of(graph, all[at]);
         if (set.apart[v]) {
             continue;
         }

@@ -8,7 +8,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -109,14 +109,14 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
     std::size_t listed = 0;
     bool by_index = true;
     sweep.forward([&](const vertex_t<Graph>& v) {
-        by_index = by_index && index_of(graph, v) == listed;
+        by_index = by_index && detail::index_of(graph, v) == listed;
         order[listed++] = v;
     });
     std::vector<id> rank(by_index ? 0 : order.size());
     for (std::size_t i = 0; i < rank.size(); ++i) {
-        rank[index_of(graph, order[i])] = static_cast<id>(i);
+        rank[detail::index_of(graph, order[i])] = static_cast<id>(i);
     }
-    const module_members members(modules, attributions);
+    const detail::module_members members(modules, attributions);
     vertex_set set(order.size());
     set.apart = std::move(apart);
     const auto put_inside = [&](id m, bool inside) {
@@ -138,7 +138,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
         put_inside(m, true);
         const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
         auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
-            return static_cast<id>(index_of(graph, v));
+            return static_cast<id>(detail::index_of(graph, v));
         });
         if (!path.empty()) {
             result.push_back({m, std::move(path)});

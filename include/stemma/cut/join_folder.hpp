@@ -57,19 +57,21 @@ namespace detail {
 /// the model; of `cannot_write`, of `too_large`. Complexity: O(bytes).
 inline joined_model join_folder(const std::string& folder, const std::string& output,
                                 bool sync = true) {
-    const split_folder parts(folder);
+    const detail::split_folder parts(folder);
     joined_model made{parts.manifest().source.file, detail::list_edited(parts), {}};
-    const auto rope = parts.is_edited() ? edited_join(parts).build() : follow_recipe(parts);
+    const auto rope =
+        parts.is_edited() ? detail::edited_join(parts).build() : detail::follow_recipe(parts);
     if (rope.size() >= std::uint64_t{1} << 32U) {
         STEMMA_THROW(
             error(error_code::too_large, output, "", "the model would have 4 GiB or more"));
     }
-    if (made.edited.empty() && to_hex(hash_joined(rope, parts)) != parts.manifest().source.hash) {
+    if (made.edited.empty() &&
+        detail::to_hex(detail::hash_joined(rope, parts)) != parts.manifest().source.hash) {
         STEMMA_THROW(error(error_code::contradiction, folder, "",
                            "the parts are as they were written, yet do not make the source"));
     }
     output_file written(output);
-    write_joined(rope, parts, written);
+    detail::write_joined(rope, parts, written);
     written.commit(sync);
     for (auto& name : external_files(*parts.skeleton().model)) {
         if (!std::filesystem::exists(detail::folder_of(output) / name)) {

@@ -11,7 +11,7 @@
 #include <stemma/cut/detail/write_cuts.hpp>
 #include <stemma/cut/model_part.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/inlined_model.hpp>
+#include <stemma/fold/detail/inlined_model.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/external_data.hpp>
@@ -81,7 +81,7 @@ public:
         if (cutter.left().empty()) {
             return parts_of(cutter, std::move(plans), module, std::move(from));
         }
-        auto inlined = std::make_shared<inlined_model>(opened, "");
+        auto inlined = std::make_shared<detail::inlined_model>(opened, "");
         auto basis = std::make_shared<detail::cut_basis>(inlined->model(), options_);
         auto opened_up = std::make_shared<model_part::origin>(
             model_part::origin{inlined, detail::cut_source(from->source, *inlined), basis});
@@ -126,13 +126,13 @@ public:
         auto records = of_nodes ? parts.cut(
                                       {module},
                                       [&](std::size_t) {
-                                          return cut_request{subject.nodes, {}};
+                                          return detail::cut_request{subject.nodes, {}};
                                       },
                                       path_of)
                                 : parts.cut({module}, path_of);
         parts.write_store();
         if (!parts.left().empty()) {
-            const inlined_model inlined(opened, path);
+            const detail::inlined_model inlined(opened, path);
             const detail::cut_source inside(source, inlined);
             detail::cut_basis basis(inlined.model(), options_);
             detail::part_cutter others(options_, inside, basis);
@@ -177,7 +177,7 @@ public:
         auto records = parts.cut(wanted, path_of);
         parts.write_store();
         if (!parts.left().empty()) {
-            const inlined_model inlined(opened, inside);
+            const detail::inlined_model inlined(opened, inside);
             const detail::cut_source of_inlined(source, inlined);
             detail::cut_basis basis(inlined.model(), options_);
             detail::part_cutter others(options_, of_inlined, basis, folder);
@@ -206,7 +206,8 @@ private:
 
     /// Whether functions are to be opened where parts lie in them; those that folding made are not.
     [[nodiscard]] static bool opens_functions(const wire_model& model) {
-        return !model.functions().empty() && !find_model_metadata(model, fold_key).has_value();
+        return !model.functions().empty() &&
+               !detail::find_model_metadata(model, detail::fold_key).has_value();
     }
 
     /// Returns: the module, or the deepest one that all of the nodes lie in.

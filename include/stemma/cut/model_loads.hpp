@@ -34,7 +34,7 @@ public:
         : model_(model)
         , modules_(modules)
         , attributions_(attributions)
-        , loads_(find_loads(model))
+        , loads_(detail::find_loads(model))
         , types_(model)
         , tensor_of_(model.value_count(), no_id) {
         for (id node = 0; node < model.node_count(); ++node) {
@@ -84,20 +84,20 @@ public:
     }
 
     [[nodiscard]] std::optional<std::int64_t> whole(id node, std::string_view name) const override {
-        return node_attributes(model_, node).whole(name);
+        return detail::node_attributes(model_, node).whole(name);
     }
     [[nodiscard]] std::optional<std::vector<std::int64_t>>
     /// Returns: a list of whole numbers, if the operator has such an attribute.
     wholes(id node, std::string_view name) const override {
-        return node_attributes(model_, node).wholes(name);
+        return detail::node_attributes(model_, node).wholes(name);
     }
     /// Returns: a real number, if the operator has such an attribute.
     [[nodiscard]] std::optional<float> real(id node, std::string_view name) const override {
-        return node_attributes(model_, node).real(name);
+        return detail::node_attributes(model_, node).real(name);
     }
     /// Returns: a text, if the operator has such an attribute.
     [[nodiscard]] std::string_view text(id node, std::string_view name) const override {
-        return node_attributes(model_, node).text(name);
+        return detail::node_attributes(model_, node).text(name);
     }
 
     /// Returns: the nodes directly in its bodies, and in a function that it calls.

@@ -12,7 +12,7 @@
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/inlined_model.hpp>
+#include <stemma/fold/detail/inlined_model.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/splices.hpp>
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] std::string bytes() const {
         const auto rope = build(nullptr);
         check_size(rope, from_->source.path);
-        string_splice made(from_->source.file.bytes());
+        detail::string_splice made(from_->source.file.bytes());
         rope.write(made);
         return std::move(made.text);
     }
@@ -72,7 +72,7 @@ public:
             place_external_data(source.model, path, data_, force_);
         }
         const auto data = path + ".data";
-        std::optional<weight_store> store;
+        std::optional<detail::weight_store> store;
         const auto use_store = [&] {
             store.emplace(source.model, source.file,
                           std::filesystem::path(data).filename().string());
@@ -87,7 +87,7 @@ public:
         }
         check_size(rope, path);
         output_file output(path);
-        file_splice splice(source.file, output);
+        detail::file_splice splice(source.file, output);
         rope.write(splice);
         output.commit(sync_);
         if (store && !store->empty()) {
@@ -102,7 +102,7 @@ private:
 
     /// What parts of one model share.
     struct origin {
-        std::shared_ptr<const inlined_model> inlined; // where functions had to be opened
+        std::shared_ptr<const detail::inlined_model> inlined; // where functions had to be opened
         detail::cut_source source;
         std::shared_ptr<const detail::cut_basis> basis;
     };
@@ -116,7 +116,7 @@ private:
         , force_(options.force)
         , sync_(options.sync) {}
 
-    [[nodiscard]] message_tree build(weight_store* store) const {
+    [[nodiscard]] message_tree build(detail::weight_store* store) const {
         auto writer = from_->basis->writer; // writers remember what they rename
         if (store != nullptr) {
             writer.place_weights(*plan_, *store);

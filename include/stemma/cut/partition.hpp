@@ -188,9 +188,9 @@ struct parts_by_level {
         for (const auto& v : problem.order) {
             id level = 0;
             for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-                level = std::max(level, behind[index_of(graph, source(*it, graph))]);
+                level = std::max(level, behind[detail::index_of(graph, source(*it, graph))]);
             }
-            behind[index_of(graph, v)] = level + 1;
+            behind[detail::index_of(graph, v)] = level + 1;
             plan.part_of.push_back(level / std::max<id>(levels, 1));
             plan.parts = std::max<std::size_t>(plan.parts, plan.part_of.back() + 1);
         }

@@ -37,6 +37,8 @@ namespace stemma {
     return {};
 }
 
+namespace detail {
+
 /// Makes pieces that can be run one after the other of a plan: parts that read from each other in
 /// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
 ///
@@ -56,6 +58,8 @@ template <operator_graph_like Graph>
     return pieces;
 }
 
+} // namespace detail
+
 /// Divides any graph into pieces that can be run one after the other, as a policy has it.
 ///
 /// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
@@ -72,7 +76,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
     if (!answers || !plan.refusal.empty()) {
         return {};
     }
-    return make_pieces(problem, plan, joins);
+    return detail::make_pieces(problem, plan, joins);
 }
 
 } // namespace stemma

@@ -78,10 +78,10 @@ struct split_manifest {
     std::vector<piece> recipe; ///< how the source follows from the files, from the front to the end
 };
 
+namespace detail {
+
 /// How a manifest names its form.
 inline constexpr std::string_view split_schema = "stemma.split/1";
-
-namespace detail {
 
 inline constexpr std::string_view piece_names[] = {"skeleton", "bytes",   "nodes",
                                                    "node",     "weights", "initializer"};
@@ -200,6 +200,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Reads a manifest.
 /// Throws: `error` of `malformed`, naming `file`.
 [[nodiscard]] inline split_manifest read_split_manifest(std::string_view text,
@@ -217,6 +221,8 @@ private:
     }
     return manifest;
 }
+
+} // namespace detail
 
 /// Writes a manifest as JSON. Complexity: O(length).
 template <text_sink Sink>
@@ -242,7 +248,7 @@ void write_split_manifest(const split_manifest& manifest, Sink& sink) {
         json.end_object();
     };
     json.begin_object();
-    json.member("schema", split_schema);
+    json.member("schema", detail::split_schema);
     entry("source", manifest.source);
     entry("skeleton", manifest.skeleton);
     entry("weights", manifest.weights);

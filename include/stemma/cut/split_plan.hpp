@@ -88,7 +88,7 @@ public:
             !fault.empty()) {
             STEMMA_THROW(error(error_code::refused, "", "split", fault));
         }
-        auto pieces = make_pieces(problem, plan, joins);
+        auto pieces = detail::make_pieces(problem, plan, joins);
         std::vector<split_part> parts(pieces.pieces.size());
         for (std::size_t p = 0; p < parts.size(); ++p) {
             parts[p].level = pieces.pieces[p].level;
@@ -207,7 +207,7 @@ private:
 
     const onnx_model& model_;
     cut_planner<>& cuts_;
-    cut_facts& facts_;
+    detail::cut_facts& facts_;
     const tree_index& modules_;
     std::span<const attribution> attributions_;
     std::vector<std::uint64_t> costs_; // by vertex

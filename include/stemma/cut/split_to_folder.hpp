@@ -119,7 +119,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
                                       const split_options& options = {}) {
     const auto& model = opened.model();
     const auto& source = opened.file().path();
-    cut_planner<> cuts(model, {}, find_random_nodes(model));
+    cut_planner<> cuts(model, {}, detail::find_random_nodes(model));
     const model_loads loads(model, opened.modules(), opened.tags().attributions);
     split_planner<any_cost> planner(model, cuts, opened.modules().index(),
                                     opened.tags().attributions, loads.all(), options.cost);
@@ -139,10 +139,10 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     if (options.data == data_placement::link && !beside) {
         place_external_data(model, inside, options.data, options.force);
     }
-    weight_store store(model, opened.file(), std::string(split_weights_name),
-                       options.data == data_placement::copy && !beside);
-    cut_writer<> cut_writer(model, cuts.contents(), types.types());
-    split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
+    detail::weight_store store(model, opened.file(), std::string(detail::split_weights_name),
+                               options.data == data_placement::copy && !beside);
+    detail::cut_writer<> cut_writer(model, cuts.contents(), types.types());
+    detail::split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
     auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
     detail::remove_old(folder, old, names, source);
     if (options.note &&

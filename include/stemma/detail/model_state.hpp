@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/model.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
@@ -39,7 +39,7 @@ private:
 /// The weights of a model, and where they belong.
 struct placed_weights {
     std::vector<stored_weight> weights;
-    std::vector<weight_place> places;
+    std::vector<detail::weight_place> places;
 };
 
 /// What handles refer to.
@@ -56,18 +56,19 @@ struct model_state {
     [[nodiscard]] const module_tree& modules() const noexcept { return opened.modules(); }
     [[nodiscard]] const tagging& tags() const noexcept { return opened.tags(); }
 
-    [[nodiscard]] const grouped_ids& readers() const {
-        return readers_.get([&] { return collect_value_readers(file()); });
+    [[nodiscard]] const detail::grouped_ids& readers() const {
+        return readers_.get([&] { return detail::collect_value_readers(file()); });
     }
 
-    [[nodiscard]] const module_members& members() const {
-        return members_.get([&] { return module_members(modules().index(), tags().attributions); });
+    [[nodiscard]] const detail::module_members& members() const {
+        return members_.get(
+            [&] { return detail::module_members(modules().index(), tags().attributions); });
     }
 
     [[nodiscard]] const placed_weights& weights() const {
         return weights_.get([&] {
             auto weights = find_weights(file());
-            auto places = place_weights(file(), modules(), tags(), weights);
+            auto places = detail::place_weights(file(), modules(), tags(), weights);
             return placed_weights{std::move(weights), std::move(places)};
         });
     }
@@ -75,7 +76,8 @@ struct model_state {
     /// Returns: the set of modules whose tags each value has.
     /// Requires: `asking` is held, as new sets go to the pool of the tagging.
     [[nodiscard]] const std::vector<id_set>& value_tags() const {
-        return value_tags_.get([&] { return find_value_tags(file(), modules(), opened.tags()); });
+        return value_tags_.get(
+            [&] { return detail::find_value_tags(file(), modules(), opened.tags()); });
     }
 
     mutable attributed_model
@@ -83,8 +85,8 @@ struct model_state {
     mutable std::mutex asking; // these, one at a time
 
 private:
-    made_once<grouped_ids> readers_;
-    made_once<module_members> members_;
+    made_once<detail::grouped_ids> readers_;
+    made_once<detail::module_members> members_;
     made_once<placed_weights> weights_;
     made_once<std::vector<id_set>> value_tags_;
 };

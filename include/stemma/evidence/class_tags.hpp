@@ -39,7 +39,8 @@ struct class_tags {
             if (found_.empty()) {
                 return;
             }
-            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            const auto found =
+                found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
                 f(claim{found->second, no_id, detail::confidence::class_tag, provenance::leftover,
                         false});

@@ -30,12 +30,16 @@ enum class dialect : std::uint8_t {
     optimized,    ///< what an optimizer left of a name
 };
 
+namespace detail {
+
 /// How many dialects there are.
 inline constexpr std::size_t dialect_count = 7;
 
+} // namespace detail
+
 /// Returns: the name that reports use.
 [[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
-    constexpr std::array<std::string_view, dialect_count> names{
+    constexpr std::array<std::string_view, detail::dialect_count> names{
         "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
     return names[static_cast<std::size_t>(d)];
 }
@@ -52,6 +56,8 @@ struct dialect_report {
     std::vector<dialect> of;            ///< by vertex index
     std::vector<scope_quality> quality; ///< by vertex index
 };
+
+namespace detail {
 
 /// Finds the dialect of every operator by itself; one model may mix several.
 /// Complexity: O(operators), after the facts of the context.
@@ -102,6 +108,8 @@ template <named_operators Ops, module_view Modules>
     }
     return report;
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -4,7 +4,7 @@
 
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
-#include <stemma/evidence/bypassed_modules.hpp>
+#include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/merged_parameters.hpp>
@@ -26,11 +26,11 @@ namespace stemma {
 
 /// What several sources of evidence read of operators and modules, as far as it is known.
 struct evidence_facts {
-    std::optional<scope_table> scopes{};            ///< in the names of the operators
-    std::optional<parameter_owners> owners{};       ///< modules that own the parameters
-    std::optional<scope_modules> bound{};           ///< modules that the scopes stand for
-    std::optional<hierarchy_table> hierarchies{};   ///< in the metadata of the operators
-    std::optional<std::vector<bool>> independent{}; ///< what `data_independent` says of them
+    std::optional<detail::scope_table> scopes{};          ///< in the names of the operators
+    std::optional<detail::parameter_owners> owners{};     ///< modules that own the parameters
+    std::optional<detail::scope_modules> bound{};         ///< modules that the scopes stand for
+    std::optional<detail::hierarchy_table> hierarchies{}; ///< in the metadata of the operators
+    std::optional<std::vector<bool>> independent{};       ///< what `data_independent` says of them
 };
 
 /// What sources of evidence read: the operators, the modules, and facts that several of them need,
@@ -69,50 +69,50 @@ public:
     [[nodiscard]] provenance_names& provenances() noexcept { return provenances_; }
 
     /// The scopes in the names of the operators.
-    [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
+    [[nodiscard]] const detail::scope_table& scopes() requires named_operators<Ops> {
         if (!known_.scopes) {
-            known_.scopes = collect_scopes(*ops_, threads_);
+            known_.scopes = detail::collect_scopes(*ops_, threads_);
         }
         return *known_.scopes;
     }
 
     /// The modules that own the parameters.
-    [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
+    [[nodiscard]] const detail::parameter_owners& owners() requires parameter_readers<Ops> {
         if (!known_.owners) {
             std::vector<bool> merged;
             if constexpr (named_operators<Ops>) {
-                merged = find_merged_parameters(*ops_, scopes(), *modules_);
+                merged = detail::find_merged_parameters(*ops_, scopes(), *modules_);
             }
-            known_.owners = find_parameter_owners(*ops_, *modules_, merged);
+            known_.owners = detail::find_parameter_owners(*ops_, *modules_, merged);
         }
         return *known_.owners;
     }
 
     /// The modules that the scopes stand for.
-    [[nodiscard]] const scope_modules&
+    [[nodiscard]] const detail::scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
         if (!known_.bound) {
-            known_.bound = bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
+            known_.bound = detail::bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
         }
         return *known_.bound;
     }
 
     /// The hierarchies in the metadata of the operators.
-    [[nodiscard]] const hierarchy_table& hierarchies() {
+    [[nodiscard]] const detail::hierarchy_table& hierarchies() {
         if (!known_.hierarchies) {
-            known_.hierarchies = collect_hierarchies(*ops_);
+            known_.hierarchies = detail::collect_hierarchies(*ops_);
         }
         return *known_.hierarchies;
     }
 
     /// The modules that those speak of.
-    [[nodiscard]] const hierarchy_modules& modules_of_hierarchies() {
+    [[nodiscard]] const detail::hierarchy_modules& modules_of_hierarchies() {
         if (!bound_hierarchies_) {
-            path_mapping mapping;
+            detail::path_mapping mapping;
             if constexpr (parameter_readers<Ops>) {
                 mapping = owners().mapping;
             }
-            bound_hierarchies_ = bind_hierarchies(*ops_, hierarchies(), *modules_, mapping);
+            bound_hierarchies_ = detail::bind_hierarchies(*ops_, hierarchies(), *modules_, mapping);
         }
         return *bound_hierarchies_;
     }
@@ -128,9 +128,9 @@ public:
             const auto& bound = modules_of_scopes();
             const auto& chains = hierarchies().chain_of;
             const auto& places = modules_of_hierarchies().of_chain;
-            shallow_ = find_shallow_modules(
+            shallow_ = detail::find_shallow_modules(
                 *ops_, *modules_, owners(), [&](const operator_t<Ops>& vertex) {
-                    const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+                    const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
                     if (!chains.empty() && chains[v] != no_id) {
                         return places[chains[v]].exact ? places[chains[v]].module : no_id;
                     }
@@ -144,7 +144,7 @@ public:
     /// The modules whose parameters the ones around compute with; see `find_bypassed_modules`.
     [[nodiscard]] const std::vector<id>& bypassed() requires parameter_readers<Ops> {
         if (!bypassed_) {
-            bypassed_ = find_bypassed_modules(*ops_, *modules_, owners());
+            bypassed_ = detail::find_bypassed_modules(*ops_, *modules_, owners());
         }
         return *bypassed_;
     }
@@ -179,7 +179,7 @@ private:
         }
         for (id p = 0; p < ops_->parameter_count(); ++p) {
             for (auto owner : owners().of(p)) {
-                if (!is_named[nearest_called(*modules_, owner)]) {
+                if (!is_named[detail::nearest_called(*modules_, owner)]) {
                     return false;
                 }
             }
@@ -192,7 +192,7 @@ private:
     thread_limit threads_;
     provenance_names provenances_;
     evidence_facts known_;
-    std::optional<hierarchy_modules> bound_hierarchies_;
+    std::optional<detail::hierarchy_modules> bound_hierarchies_;
     std::optional<std::vector<id>> shallow_;
     std::optional<std::vector<id>> bypassed_;
 };

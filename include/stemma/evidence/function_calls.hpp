@@ -44,7 +44,7 @@ struct function_calls {
                     return;
                 }
                 const auto found =
-                    found_.all.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+                    found_.all.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
                 if (found == found_.all.end()) {
                     if (ops_->enclosing_function(vertex) != no_id) {
                         say(0, detail::confidence::foreign_function, false);

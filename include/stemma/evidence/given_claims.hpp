@@ -47,7 +47,7 @@ struct given_claims {
             if (tables_ == nullptr) {
                 return;
             }
-            const auto v = index_of(ops_->graph(), vertex);
+            const auto v = detail::index_of(ops_->graph(), vertex);
             for (const auto& table : *tables_) {
                 if (v < table.of.size() && table.of[v].module != no_id) {
                     f(table.of[v]);

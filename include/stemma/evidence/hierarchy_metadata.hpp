@@ -23,15 +23,15 @@ namespace stemma {
 ///
 /// What an optimizer made of several operators carries the metadata of the first of them only, or
 /// of all, one key several times: a claim for each, marked as doubtful.
-template <hierarchy_dialect Dialect>
+template <detail::hierarchy_dialect Dialect>
 struct hierarchy_metadata {
     using policy_category = evidence_category;
 
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound,
-               std::span<const id> shallow)
+        claims(const Ops& ops, const detail::hierarchy_table& table,
+               const detail::hierarchy_modules& bound, std::span<const id> shallow)
             : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
@@ -39,15 +39,16 @@ struct hierarchy_metadata {
             if (table_->chain_of.empty()) {
                 return;
             }
-            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
             const auto chain = table_->chain_of[v];
             // Only torch's exporter leaves out the modules around a body.
             const auto written =
-                chain == no_id ? hierarchy_dialect::dynamo : table_->chains[chain].dialect;
+                chain == no_id ? detail::hierarchy_dialect::dynamo : table_->chains[chain].dialect;
             if (written != Dialect) {
                 return;
             }
-            auto place = chain == no_id ? hierarchy_modules::place{} : bound_->of_chain[chain];
+            auto place =
+                chain == no_id ? detail::hierarchy_modules::place{} : bound_->of_chain[chain];
             if (place.module == no_id && !bound_->of_body_operator.empty()) {
                 place.module = bound_->of_body_operator[v];
             }
@@ -82,8 +83,8 @@ struct hierarchy_metadata {
 
     private:
         const Ops* ops_;
-        const hierarchy_table* table_;
-        const hierarchy_modules* bound_;
+        const detail::hierarchy_table* table_;
+        const detail::hierarchy_modules* bound_;
         std::span<const id> shallow_; // where metadata stop short
     };
 
@@ -99,10 +100,10 @@ struct hierarchy_metadata {
 };
 
 /// The metadata of torch's exporter on top of torch.export.
-using exporter_metadata = hierarchy_metadata<hierarchy_dialect::dynamo>;
+using exporter_metadata = hierarchy_metadata<detail::hierarchy_dialect::dynamo>;
 
 /// The metadata of the onnxscript builder.
-using builder_metadata = hierarchy_metadata<hierarchy_dialect::builder>;
+using builder_metadata = hierarchy_metadata<detail::hierarchy_dialect::builder>;
 
 } // namespace stemma
 

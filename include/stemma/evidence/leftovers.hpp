@@ -7,10 +7,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scope_modules.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -43,7 +43,8 @@ struct leftovers {
             if (found_.empty()) {
                 return;
             }
-            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            const auto found =
+                found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
                 f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
                         true, no_id});
@@ -66,7 +67,7 @@ struct leftovers {
         if (!table.leftover.empty()) {
             const auto& bound = context.modules_of_scopes();
             for (auto [it, last] = vertices(graph); it != last; ++it) {
-                const auto v = static_cast<id>(index_of(graph, *it));
+                const auto v = static_cast<id>(detail::index_of(graph, *it));
                 if (!std::binary_search(table.leftover.begin(), table.leftover.end(), v)) {
                     continue;
                 }
@@ -90,7 +91,7 @@ struct leftovers {
                 }
                 context.ops().for_each_parameter(*it, [&](id p) {
                     for (auto owner : context.owners().of(p)) {
-                        module = tree.lca(module, nearest_called(context.modules(), owner));
+                        module = tree.lca(module, detail::nearest_called(context.modules(), owner));
                     }
                 });
                 found[v] = {module, ends ? detail::confidence::leftover_of_both
@@ -114,9 +115,9 @@ private:
             if (type != "ReorderInput" && type != "ReorderOutput") {
                 continue;
             }
-            const auto v = static_cast<id>(index_of(graph, *it));
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
                 const auto known = found.find(u);
                 if (known != found.end()) {
                     found[v] = known->second;
@@ -140,7 +141,7 @@ private:
             const module_lookup<Modules> lookup(context.modules());
             const auto& mapping = context.owners().mapping;
             context.ops().for_each_folded([&](operator_t<Ops> vertex, std::string_view origin) {
-                const auto path = owner_path(origin);
+                const auto path = detail::owner_path(origin);
                 if (path.empty()) {
                     return;
                 }
@@ -148,8 +149,8 @@ private:
                 if (module == no_id) {
                     return;
                 }
-                module = nearest_called(context.modules(), module);
-                const auto v = static_cast<id>(index_of(context.ops().graph(), vertex));
+                module = detail::nearest_called(context.modules(), module);
+                const auto v = static_cast<id>(detail::index_of(context.ops().graph(), vertex));
                 const auto [known, added] =
                     found.emplace(v, std::pair(module, detail::confidence::folded));
                 if (!added) {

@@ -7,8 +7,8 @@
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -26,9 +26,9 @@ struct named_modules {
     module_tree modules;         ///< what it built
     std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
     std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
-    id size = 0;                 ///< how many modules the builder had before those of `folded`
-    scope_table scopes;          ///< of the operators' names
-    hierarchy_table hierarchies; ///< of the operators' metadata
+    id size = 0;                ///< how many modules the builder had before those of `folded`
+    detail::scope_table scopes; ///< of the operators' names
+    detail::hierarchy_table hierarchies; ///< of the operators' metadata
 };
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
@@ -42,19 +42,19 @@ template <named_operators Ops>
     named_modules found;
     found.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
-        found.hierarchies = collect_hierarchies(ops);
+        found.hierarchies = detail::collect_hierarchies(ops);
         detail::grow_hierarchies(found.hierarchies, found.builder);
         found.owner.resize(ops.parameter_count(), no_id);
         for (id p = 0; p < found.owner.size(); ++p) {
             detail::prefetch_name_behind(ops, p);
-            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+            if (const auto path = detail::owner_path(ops.parameter_name(p)); !path.empty()) {
                 found.owner[p] = found.builder.at_path(path);
             }
         }
         found.size = static_cast<id>(found.builder.size());
         if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
             ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-                if (const auto path = owner_path(origin);
+                if (const auto path = detail::owner_path(origin);
                     !path.empty() && found.owner[p] == no_id) {
                     found.folded.emplace_back(p, found.builder.at_path(path));
                 }
@@ -64,7 +64,7 @@ template <named_operators Ops>
     };
     const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
     auto owners = start_beside(threads, size, grow_owners);
-    found.scopes = collect_scopes(ops, threads.without_one());
+    found.scopes = detail::collect_scopes(ops, threads.without_one());
     owners.get();
     return found;
 }

@@ -4,7 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/bypassed_modules.hpp>
+#include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -32,7 +32,7 @@ struct parameter_names {
     template <class Ops, class Modules>
     class claims {
     public:
-        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners,
+        claims(const Ops& ops, const Modules& modules, const detail::parameter_owners& owners,
                const std::vector<id>& bypassed, std::span<const id> shallow)
             : ops_(&ops)
             , modules_(&modules)
@@ -56,8 +56,9 @@ struct parameter_names {
             }
             const auto owners = owners_->of(first);
             const auto say = [&](id owner, float confidence) {
-                const auto runner = past_bypassed(*modules_, *bypassed_, owner);
-                const auto module = around_joined(vertex, nearest_called(*modules_, runner));
+                const auto runner = detail::past_bypassed(*modules_, *bypassed_, owner);
+                const auto module =
+                    around_joined(vertex, detail::nearest_called(*modules_, runner));
                 f(claim{module, no_id, confidence, provenance::parameter,
                         is_below_shallow(module)});
             };
@@ -140,10 +141,10 @@ struct parameter_names {
 
         const Ops* ops_;
         const Modules* modules_;
-        const parameter_owners* owners_;
+        const detail::parameter_owners* owners_;
         const std::vector<id>* bypassed_;
         std::span<const id> shallow_; // where names and metadata stop short
-        tied_parameters<Ops> tied_;
+        detail::tied_parameters<Ops> tied_;
     };
 
     /// Requires: the context outlives the claims.

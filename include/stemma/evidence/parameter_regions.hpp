@@ -34,7 +34,7 @@ struct parameter_regions {
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            const auto v = index_of(ops_->graph(), vertex);
+            const auto v = detail::index_of(ops_->graph(), vertex);
             if (v < found_.size() && found_[v] != no_id) {
                 f(claim{found_[v], no_id, detail::confidence::region, provenance::parameter,
                         false});

@@ -82,7 +82,7 @@ template <named_operators Ops>
     result.facts.scopes = std::move(named.scopes);
     result.facts.hierarchies = std::move(named.hierarchies);
     const auto& scopes = *result.facts.scopes;
-    const auto merged = find_merged_parameters(ops, scopes, result.modules);
+    const auto merged = detail::find_merged_parameters(ops, scopes, result.modules);
     const auto owners_by_rank = [&] {
         std::vector<id> ranks(named.owner.size(), no_id);
         for (id p = 0; p < ranks.size(); ++p) {
@@ -94,7 +94,7 @@ template <named_operators Ops>
             const auto rank = builder.rank_of(m);
             ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
         }
-        parameter_owners owners;
+        detail::parameter_owners owners;
         owners.reserve(ranks.size());
         for (const auto& rank : ranks) {
             owners.add({&rank, rank == no_id ? 0U : 1U});
@@ -102,7 +102,7 @@ template <named_operators Ops>
         return owners;
     };
     auto bound_scopes =
-        grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
+        detail::grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < scopes.scopes.size(); ++s) {
         const auto m = bound_scopes.of_scope[s].module;

@@ -23,13 +23,13 @@ struct scope_names {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const scope_table& table, const scope_modules& bound,
+        claims(const Ops& ops, const detail::scope_table& table, const detail::scope_modules& bound,
                std::span<const id> shallow)
             : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
             const auto scope = table_->scope_of[v];
             if (scope == no_id ||
                 std::binary_search(table_->leftover.begin(), table_->leftover.end(), v)) {
@@ -54,8 +54,8 @@ struct scope_names {
 
     private:
         const Ops* ops_;
-        const scope_table* table_;
-        const scope_modules* bound_;
+        const detail::scope_table* table_;
+        const detail::scope_modules* bound_;
         std::span<const id> shallow_; // where names stop short
     };
 

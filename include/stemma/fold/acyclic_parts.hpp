@@ -45,19 +45,19 @@ template <operator_graph_like Graph>
     result.first.reserve(members.size() + 1);
     result.readers.reserve(members.size());
     for (id i = 0; i < members.size(); ++i) {
-        place[index_of(graph, members[i])] = i;
+        place[detail::index_of(graph, members[i])] = i;
     }
     for (const auto& v : members) {
         result.first.push_back(static_cast<id>(result.readers.size()));
         for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
-            if (const auto to = place[index_of(graph, target(*it, graph))]; to != no_id) {
+            if (const auto to = place[detail::index_of(graph, target(*it, graph))]; to != no_id) {
                 result.readers.push_back(to);
             }
         }
     }
     result.first.push_back(static_cast<id>(result.readers.size()));
     for (const auto& v : members) {
-        place[index_of(graph, v)] = no_id;
+        place[detail::index_of(graph, v)] = no_id;
     }
     return result;
 }
@@ -223,6 +223,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
 /// parts, and of the vertices in no group, has no cycle.
 ///
@@ -234,6 +238,8 @@ private:
                                                    std::span<const id> group) {
     return detail::part_divider(edges, group).divide();
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -55,7 +55,7 @@ struct named_by_class {
                             qualified[qualified.size() - name.size() - 1] == '.';
         std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
                                   : std::string_view("module"));
-        if (is_standard_domain(domain)) {
+        if (detail::is_standard_domain(domain)) {
             domain.insert(0, "module.");
         }
         return {std::move(domain),

@@ -6,8 +6,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/fold_model.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/fold.hpp>
-#include <stemma/fold/fold_plan.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -18,7 +18,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/open/untagged_model.hpp>
+#include <stemma/open/detail/untagged_model.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/tag_model.hpp>
@@ -205,11 +205,11 @@ public:
                                "no module to fold: none that is selected has enough nodes"));
         }
         const auto version = source_.model().ir_version();
-        lifted_ = version < first_version_with_functions;
+        lifted_ = version < detail::first_version_with_functions;
         if (lifted_ && !options.lift) {
             STEMMA_THROW(error(error_code::refused, name, "",
                                "is of IR version " + std::to_string(version) + ", functions need " +
-                                   std::to_string(first_version_with_functions)));
+                                   std::to_string(detail::first_version_with_functions)));
         }
     }
 
@@ -220,7 +220,7 @@ public:
         : model_fold(opened, detail::options_of(detail::unfolded(opened), folding), beside) {}
 
     /// Returns: what becomes of which node, and what was left where it is; valid as long as this.
-    [[nodiscard]] const fold_plan& plan() const noexcept { return plan_; }
+    [[nodiscard]] const detail::fold_plan& plan() const noexcept { return plan_; }
     /// Whether the IR version is raised to `first_version_with_functions`.
     [[nodiscard]] bool lifts() const noexcept { return lifted_; }
     /// Whether the model has tags; the folded one keeps them for unfolding only.
@@ -242,7 +242,7 @@ public:
     }
 
     /// Returns: the bytes of the folded model. Throws: as `write_rope`. Complexity: O(bytes).
-    [[nodiscard]] std::string bytes() const { return rope_bytes(build(), source_.file()); }
+    [[nodiscard]] std::string bytes() const { return detail::rope_bytes(build(), source_.file()); }
 
     /// Writes the folded model. Returns: its bytes. Throws, Complexity: as `write_rope`.
     std::uint64_t write(const std::string& output, const write_options& options = {}) const {
@@ -253,20 +253,20 @@ public:
 
 private:
     [[nodiscard]] message_tree build() const {
-        model_record tree;
+        detail::model_record tree;
         tree.carriers = {.metadata = false};
         const auto& tags = opened_.tags();
-        fold_writer writer(source_.model(), contents_, opened_.modules(), tags.tags,
-                           tags.attributions, plan_);
-        const auto record = to_json(tree, opened_.modules());
+        detail::fold_writer writer(source_.model(), contents_, opened_.modules(), tags.tags,
+                                   tags.attributions, plan_);
+        const auto record = detail::to_json(tree, opened_.modules());
         const auto source_tags = source_.tags();
         return writer.build({record, source_tags});
     }
 
     const attributed_model& opened_;
-    untagged_model source_;
+    detail::untagged_model source_;
     graph_contents contents_;
-    fold_plan plan_;
+    detail::fold_plan plan_;
     bool lifted_ = false;
 };
 
@@ -281,7 +281,7 @@ struct foldable {
 /// Throws, Complexity: as `model_fold`.
 [[nodiscard]] inline std::optional<foldable> find_foldable(const attributed_model& opened,
                                                            const module_folding& folding) {
-    const untagged_model source(opened.file(), opened.model(), {});
+    const detail::untagged_model source(opened.file(), opened.model(), {});
     const graph_contents contents(source.model());
     node_shapes shapes(source.model(), contents);
     for (const std::size_t least : {folding.least, std::size_t{1}}) {

@@ -40,10 +40,14 @@ struct fold_region {
     std::vector<fold_item> items; ///< producers first, else by their first operator
 };
 
+namespace detail {
+
 /// Whether region `r` is region `other` or around it. Complexity: O(1).
 [[nodiscard]] inline bool holds_region(std::span<const fold_region> regions, id r, id other) {
     return r <= other && other < regions[r].end;
 }
+
+} // namespace detail
 
 /// What a policy wanted to fold and what was left where it is.
 struct fold_leftover {
@@ -295,12 +299,14 @@ private:
 template <operator_graph_like Graph, class Calls, class Constant>
 [[nodiscard]] fold_regions_result
 fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
-             const folded_modules& modules, std::span<const id> module, id top, std::size_t least,
-             Calls calls, Constant constant) {
+             const detail::folded_modules& modules, std::span<const id> module, id top,
+             std::size_t least, Calls calls, Constant constant) {
     return detail::fold_divider<Graph, Calls, Constant>(graph, order, modules, module, top, least,
                                                         calls, constant)
         .take();
 }
+
+namespace detail {
 
 /// Returns: by vertex index, the region that an operator stands in; the last one of several.
 /// Complexity: O(items).
@@ -316,6 +322,8 @@ fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
     }
     return place;
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -30,6 +30,8 @@ enum class node_text : std::uint8_t {
     note,   ///< a doc string, or an entry of metadata
 };
 
+namespace detail {
+
 /// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
 [[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
     using at = detail::onnx_fields::node;
@@ -58,6 +60,8 @@ enum class node_text : std::uint8_t {
                : fields.text(field);
 }
 
+} // namespace detail
+
 /// Tells of nodes whether they are the same but for names, doc strings and values of metadata:
 /// fields in the same order, with the same bytes. Bodies may differ in what they capture only.
 class node_shapes {
@@ -74,7 +78,7 @@ public:
         std::uint64_t result = 0;
         for_each_part(reader(node, renamed), vary,
                       [&](std::uint32_t number, std::string_view bytes) {
-                          result = hash_bytes(bytes, hash_mix(result, number));
+                          result = detail::hash_bytes(bytes, detail::hash_mix(result, number));
                           return true;
                       });
         return result;
@@ -88,7 +92,7 @@ public:
         auto other = reader(b, renamed_b);
         bool same = true;
         std::string kind;
-        wire_field theirs;
+        detail::wire_field theirs;
         for_each_part(reader(a, renamed_a), vary,
                       [&](std::uint32_t number, std::string_view bytes) {
                           same = other.next(theirs) && theirs.number == number &&
@@ -99,7 +103,7 @@ public:
     }
 
 private:
-    [[nodiscard]] wire_reader reader(id node, const std::string& renamed) const {
+    [[nodiscard]] detail::wire_reader reader(id node, const std::string& renamed) const {
         if (contents_.bodies_of(node).empty()) {
             return model_.reader(model_.message(node));
         }
@@ -113,7 +117,7 @@ private:
         }
         detail::new_names names;
         id number = 0;
-        const auto read = values_read(model_, contents_, node);
+        const auto read = detail::values_read(model_, contents_, node);
         for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
             names.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
         }
@@ -124,13 +128,14 @@ private:
     }
 
     /// Returns: what of a field counts.
-    [[nodiscard]] static std::string_view shown(const wire_reader& fields, const wire_field& field,
-                                                bool vary, std::string& kind) {
+    [[nodiscard]] static std::string_view shown(const detail::wire_reader& fields,
+                                                const detail::wire_field& field, bool vary,
+                                                std::string& kind) {
         if (vary && field.is_bytes(detail::onnx_fields::node::attribute)) {
             kind = kind_of(fields.inner(field));
             return kind;
         }
-        if (text_kind(field) == node_text::none) {
+        if (detail::text_kind(field) == node_text::none) {
             return fields.whole(field);
         }
         return field.is_bytes(detail::onnx_fields::node::metadata_props)
@@ -143,7 +148,8 @@ private:
         using at = detail::onnx_fields::node;
         std::size_t attributes = 0;
         auto fields = model_.reader(model_.message(node));
-        for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
+        for (detail::wire_field field;
+             detail::is_constant_node(model_, node) && fields.next(field);) {
             if (field.is_bytes(at::attribute)) {
                 const auto names = detail::read_attribute_names(fields.inner(field));
                 attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
@@ -153,20 +159,21 @@ private:
     }
 
     /// Returns: name and type of an attribute that is no graph, as one text.
-    [[nodiscard]] static std::string kind_of(wire_reader fields) {
+    [[nodiscard]] static std::string kind_of(detail::wire_reader fields) {
         using at = detail::onnx_fields::attribute;
         std::string kind;
-        for (wire_field field; fields.next(field);) {
-            const bool counts = field.is_bytes(at::name) || field.is(at::type, wire_type::varint);
+        for (detail::wire_field field; fields.next(field);) {
+            const bool counts =
+                field.is_bytes(at::name) || field.is(at::type, detail::wire_type::varint);
             kind.append(counts ? fields.whole(field) : std::string_view());
         }
         return kind;
     }
 
     template <class Function>
-    static void for_each_part(wire_reader fields, bool vary, Function f) {
+    static void for_each_part(detail::wire_reader fields, bool vary, Function f) {
         std::string kind;
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (!f(field.number, shown(fields, field, vary, kind))) {
                 return;
             }

@@ -9,20 +9,20 @@
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/folded_modules.hpp>
 #include <stemma/fold/detail/region_classes.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
 #include <stemma/fold/fold.hpp>
-#include <stemma/fold/fold_plan.hpp>
 #include <stemma/fold/fold_regions.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -249,15 +249,16 @@ private:
 /// `attributions` says by node the deepest module and the call.
 /// Throws: `error` of `error_code::malformed` when a graph has a cycle or defines a value twice.
 /// Complexity: O((V + E) log V) for every level of modules that fold, and of bodies.
-template <module_view Modules, node_shapes_like Shapes>
-[[nodiscard]] fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
-                                  const Modules& modules, std::span<const attribution> attributions,
-                                  Shapes& shapes, const fold_options<Modules>& options = {}) {
+template <module_view Modules, detail::node_shapes_like Shapes>
+[[nodiscard]] detail::fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
+                                          const Modules& modules,
+                                          std::span<const attribution> attributions, Shapes& shapes,
+                                          const fold_options<Modules>& options = {}) {
     if (!model.redefined().empty()) {
         STEMMA_THROW(error(error_code::malformed, "",
                            std::string(model.value_name(model.redefined().front())),
                            "the model defines this value more than once: by " +
-                               definers_text(model, model.redefined().front())));
+                               detail::definers_text(model, model.redefined().front())));
     }
     return detail::fold_planner<Modules, Shapes>(model, contents, modules, attributions, shapes,
                                                  options)

@@ -17,7 +17,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/open/untagged_model.hpp>
+#include <stemma/open/detail/untagged_model.hpp>
 #include <stemma/record/tag_model.hpp>
 
 #include <cstddef>
@@ -129,6 +129,10 @@ inline void check_functions(const wire_model& model) {
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Returns: the bytes of a model with its functions put in where they are called; what was done
 ///   goes to `report`, unless that is null.
 ///
@@ -149,6 +153,8 @@ inline void check_functions(const wire_model& model) {
     return bytes;
 }
 
+} // namespace detail
+
 /// Writes a file with its functions put in where they are called. To which modules nodes belong is
 /// looked at only where the file does not say how it was folded.
 /// Throws: as above, and as `write_rope`. Complexity: as above.
@@ -159,7 +165,7 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
     const auto write = [&](const mapped_file& from, const wire_model& model,
                            attributed_model* known) {
         detail::check_functions(model);
-        const untagged_model source(from, model, output);
+        const detail::untagged_model source(from, model, output);
         auto made = detail::unfold_rope(source, known, names);
         write_rope(made.rope, source.file(), source.model(), output, options);
         return std::move(made.report);

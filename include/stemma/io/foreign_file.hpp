@@ -60,6 +60,10 @@ inline constexpr std::array<file_mark, 11> file_marks{{
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Returns: what bytes are that are no ONNX model, and what to do, as the rest of a sentence about
 /// the file; "" where they look like nothing else. Complexity: O(1), but for blanks that they begin
 /// with.
@@ -96,6 +100,8 @@ inline constexpr std::array<file_mark, 11> file_marks{{
                                                  "with 'protoc --encode=onnx.ModelProto onnx.proto'"
                                                : "is plain text rather than an ONNX model";
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -18,7 +18,7 @@ namespace stemma {
 
 /// Takes the parts of a JSON document one after the other.
 template <class Handler>
-concept json_handler = requires(Handler& handler, const std::string& path, json_part part) {
+concept json_handler = requires(Handler& handler, const std::string& path, detail::json_part part) {
     { handler.wants(path) } -> std::convertible_to<bool>;
     handler.element(path, part);
     handler.scalar(path, part);
@@ -189,6 +189,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
 /// `handler.scalar(path, value)` for everything else, where the path is `modules` or
 /// `trace.events`. Members nested deeper are part of an element, or come as one scalar.
@@ -203,6 +207,8 @@ void stream_json(std::string_view bytes, std::string_view file, Handler& handler
         STEMMA_THROW(error(error_code::malformed, file, "", "the document is not an object"));
     }
 }
+
+} // namespace detail
 
 } // namespace stemma
 

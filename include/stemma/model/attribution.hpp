@@ -38,19 +38,25 @@ enum class provenance : std::uint8_t {
     root,        ///< nothing is known
 };
 
+namespace detail {
+
 /// How many the library knows.
 inline constexpr std::size_t provenance_count = 15;
+
+} // namespace detail
 
 /// Returns: the name that files and reports use; `other` for a source that the library does not
 /// know.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
-    constexpr std::array<std::string_view, provenance_count> names{
+    constexpr std::array<std::string_view, detail::provenance_count> names{
         "export",    "recorded",    "metadata", "function", "scope",
         "parameter", "torchscript", "trace",    "fx",       "leftover",
         "consumer",  "producer",    "between",  "owner",    "root"};
     const auto number = static_cast<std::size_t>(p);
-    return number < provenance_count ? names[number] : "other";
+    return number < detail::provenance_count ? names[number] : "other";
 }
+
+namespace detail {
 
 /// Returns: the provenance of a name, as `to_string` gives it.
 /// Complexity: one comparison for each provenance.
@@ -63,23 +69,25 @@ inline constexpr std::size_t provenance_count = 15;
     return std::nullopt;
 }
 
+} // namespace detail
+
 /// Whether `p` is a source of evidence rather than a rule of propagation.
 [[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
-    return p < provenance::consumer || static_cast<std::size_t>(p) >= provenance_count;
+    return p < provenance::consumer || static_cast<std::size_t>(p) >= detail::provenance_count;
 }
 
 /// The names of all provenances: those that the library knows, and sources of a program's own.
 class provenance_names {
 public:
     /// How many sources of its own a program can have.
-    static constexpr std::size_t most_added = 256 - provenance_count;
+    static constexpr std::size_t most_added = 256 - detail::provenance_count;
 
     /// Returns: the provenance of the source called `name`, which is added if it is new.
     /// Throws: `error` (`refused`) for no name or one that the library uses, and where there are
     ///   too many.
     /// Complexity: O(names).
     provenance add(std::string_view name) {
-        if (name.empty() || name == "other" || parse_provenance(name)) {
+        if (name.empty() || name == "other" || detail::parse_provenance(name)) {
             refuse(name, "is no name for a source of one's own");
         }
         if (const auto known = find(name)) {
@@ -89,29 +97,31 @@ public:
             refuse(name, "is one source of evidence too many");
         }
         added_.emplace_back(name);
-        return static_cast<provenance>(provenance_count + added_.size() - 1);
+        return static_cast<provenance>(detail::provenance_count + added_.size() - 1);
     }
 
     /// Returns: the provenance of that name, if there is one. Complexity: O(names).
     [[nodiscard]] std::optional<provenance> find(std::string_view name) const noexcept {
         const auto found = std::find(added_.begin(), added_.end(), name);
         if (found == added_.end()) {
-            return parse_provenance(name);
+            return detail::parse_provenance(name);
         }
-        return static_cast<provenance>(provenance_count +
+        return static_cast<provenance>(detail::provenance_count +
                                        static_cast<std::size_t>(found - added_.begin()));
     }
 
     /// Returns: the name of `p`, as `to_string` for those that the library knows.
     [[nodiscard]] std::string_view operator[](provenance p) const noexcept {
         const auto number = static_cast<std::size_t>(p);
-        return number < provenance_count || number >= size()
+        return number < detail::provenance_count || number >= size()
                    ? to_string(p)
-                   : std::string_view(added_[number - provenance_count]);
+                   : std::string_view(added_[number - detail::provenance_count]);
     }
 
     /// Returns: how many there are, those that the library knows included.
-    [[nodiscard]] std::size_t size() const noexcept { return provenance_count + added_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return detail::provenance_count + added_.size();
+    }
 
 private:
     [[noreturn]] static void refuse(std::string_view name, std::string_view reason) {

@@ -23,7 +23,7 @@ public:
     /// Complexity: O(n).
     mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
                    Qualified qualified_class)
-        : tree_(index_tree(tree, root))
+        : tree_(detail::index_tree(tree, root))
         , attribute_(std::move(attribute))
         , class_(std::move(class_name))
         , qualified_(std::move(qualified_class)) {}
@@ -47,7 +47,7 @@ public:
 
     /// Returns: the rank of a vertex of the user's graph.
     [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
-        return tree_.rank[index_of(tree, v)];
+        return tree_.rank[detail::index_of(tree, v)];
     }
 
 private:

@@ -45,7 +45,7 @@ public:
         if constexpr (operator_graph_like<Graph>) {
             for (auto [it, last] = vertices(graph); it != last; ++it) {
                 for (const auto& parameter : get(parameters, *it)) {
-                    reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+                    reads_[detail::index_of(graph, *it)].push_back(pool_.intern(parameter));
                 }
             }
         }
@@ -70,7 +70,7 @@ public:
     /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(vertex_t<Graph> v, Function f) const {
-        for (auto p : reads_[index_of(*graph_, v)]) {
+        for (auto p : reads_[detail::index_of(*graph_, v)]) {
             f(p);
         }
     }
@@ -79,7 +79,7 @@ private:
     const Graph* graph_;
     Name name_;
     OpType op_type_;
-    string_pool pool_;
+    detail::string_pool pool_;
     std::vector<std::vector<id>> reads_;
 };
 

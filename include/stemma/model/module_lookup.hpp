@@ -39,11 +39,11 @@ public:
 
 private:
     [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view attribute) noexcept {
-        return hash_bytes(attribute, parent);
+        return detail::hash_bytes(attribute, parent);
     }
 
     const Modules* modules_;
-    flat_index children_;
+    detail::flat_index children_;
 };
 
 /// A module_tree finds its children itself.
@@ -62,6 +62,8 @@ private:
     const module_tree* modules_;
 };
 
+namespace detail {
+
 /// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
 /// Complexity: O(length) expected.
 template <class Lookup>
@@ -79,10 +81,12 @@ template <class Lookup>
     return {from, path};
 }
 
+} // namespace detail
+
 /// Returns: the module at a dotted path below `from`, or `no_id`.
 template <class Lookup>
 [[nodiscard]] id find_module(const Lookup& lookup, std::string_view path, id from = 0) {
-    const auto [module, rest] = find_longest(lookup, path, from);
+    const auto [module, rest] = detail::find_longest(lookup, path, from);
     return rest.empty() ? module : no_id;
 }
 
@@ -108,7 +112,7 @@ private:
     static constexpr id nowhere = no_id - 1; // a trail leads to some place, whatever it is
 
     const Lookup* lookup_;
-    path_trail trail_{'.'};
+    detail::path_trail trail_{'.'};
 };
 
 } // namespace stemma

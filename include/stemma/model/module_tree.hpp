@@ -75,15 +75,17 @@ public:
     [[nodiscard]] const tree_index& index() const noexcept { return index_; }
 
     /// All modules, the root first; ranges go into range-v3's views as they are.
-    [[nodiscard]] consecutive_ids modules() const noexcept {
+    [[nodiscard]] detail::consecutive_ids modules() const noexcept {
         return {detail::id_iterator(0), detail::id_iterator(static_cast<id>(size()))};
     }
     /// The modules that a module holds itself, in order.
-    [[nodiscard]] linked_ids children(id m) const noexcept { return index_.children(m); }
+    [[nodiscard]] detail::linked_ids children(id m) const noexcept { return index_.children(m); }
     /// The modules around a module, from the nearest to the root.
-    [[nodiscard]] linked_ids ancestors(id m) const noexcept { return index_.ancestors(m); }
+    [[nodiscard]] detail::linked_ids ancestors(id m) const noexcept { return index_.ancestors(m); }
     /// The modules below a module, however deep, in order.
-    [[nodiscard]] consecutive_ids descendants(id m) const noexcept { return index_.descendants(m); }
+    [[nodiscard]] detail::consecutive_ids descendants(id m) const noexcept {
+        return index_.descendants(m);
+    }
 
     /// The name under which the parent holds the module. For the root: the name of the whole.
     [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
@@ -292,7 +294,7 @@ private:
     };
 
     [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view attribute) const noexcept {
-        return hash_bytes(attribute, hash_mix(parent, 1));
+        return detail::hash_bytes(attribute, detail::hash_mix(parent, 1));
     }
 
     /// Returns: position of the first own tensor, and how many of them are parameters.
@@ -338,7 +340,7 @@ private:
     static constexpr id near_children = 8;
 
     tree_index index_;
-    string_pool names_;
+    detail::string_pool names_;
     std::vector<id> attribute_;
     std::vector<id> class_;
     std::vector<id> qualified_;
@@ -349,7 +351,7 @@ private:
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
-    flat_index children_; // those behind the first few of their parents
+    detail::flat_index children_; // those behind the first few of their parents
 };
 
 inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {

@@ -42,7 +42,7 @@ public:
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
     [[nodiscard]] id find_child(id parent, std::string_view attribute) const {
         const auto name = names_.find(attribute);
-        return name == no_id ? no_id : children_.find(hash_mix(parent, name), [&](id m) {
+        return name == no_id ? no_id : children_.find(detail::hash_mix(parent, name), [&](id m) {
             return modules_[m].parent == parent && modules_[m].attribute == name;
         });
     }
@@ -51,7 +51,7 @@ public:
     id child(id parent, std::string_view attribute) {
         const auto name = names_.intern(attribute);
         const auto next = static_cast<id>(modules_.size());
-        const auto found = children_.insert(hash_mix(parent, name), next, [&](id m) {
+        const auto found = children_.insert(detail::hash_mix(parent, name), next, [&](id m) {
             return modules_[m].parent == parent && modules_[m].attribute == name;
         });
         return found == next ? add_module(parent, name) : found;
@@ -220,15 +220,15 @@ private:
         tree.extents_ = extents_;
     }
 
-    string_pool names_;
+    detail::string_pool names_;
     std::vector<module_record> modules_;
     std::vector<owned_tensor> tensors_;
     std::vector<std::int64_t> extents_;
     std::vector<module_tree::alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
     std::vector<id> rank_;
-    flat_index children_;
-    path_trail trail_{'.'};
+    detail::flat_index children_;
+    detail::path_trail trail_{'.'};
 };
 
 } // namespace stemma

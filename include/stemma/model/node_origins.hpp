@@ -84,7 +84,7 @@ private:
         id module = 0;
     };
 
-    string_pool texts_;
+    detail::string_pool texts_;
     std::vector<origin_record> records_;
     std::vector<origin_kind> kinds_;
     std::vector<id> first_{0};

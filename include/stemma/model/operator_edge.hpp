@@ -24,10 +24,15 @@ struct out_port_t {
 
 /// Property: which value an edge carries.
 inline constexpr value_index_t value_index{};
+
+namespace detail {
+
 /// Property: as which input the value is read.
 inline constexpr in_port_t in_port{};
 /// Property: as which output the value is made.
 inline constexpr out_port_t out_port{};
+
+} // namespace detail
 
 /// One edge as it is handed to an operator_graph.
 struct operator_edge {

@@ -126,12 +126,12 @@ template <operator_view Ops>
                     return;
                 }
                 for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                    if (!independent[index_of(graph, source(*it, graph))]) {
+                    if (!independent[detail::index_of(graph, source(*it, graph))]) {
                         return;
                     }
                 }
             }
-            independent[index_of(graph, vertex)] = true;
+            independent[detail::index_of(graph, vertex)] = true;
         });
     }
     return independent;
@@ -158,27 +158,27 @@ template <operator_view Ops>
         const auto* independent = problem.independent; // as every constant is
         const auto is_constant = [&](operator_t<Ops> vertex) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                if (!settled[index_of(graph, source(*it, graph))]) {
+                if (!settled[detail::index_of(graph, source(*it, graph))]) {
                     return false;
                 }
             }
             return true;
         };
         problem.order.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
                 !problem.ops.reads_data(vertex) && is_constant(vertex)) {
                 settled[v] = true;
             }
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             if (!settled[v]) {
                 return;
             }
             bool all = problem.evidence[v] == no_id && down[v] != no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
+                const auto reader = detail::index_of(graph, target(*it, graph));
                 const bool known = problem.evidence[reader] != no_id;
                 all = known ? evidence[reader].module == down[v] &&
                                   evidence[reader].confidence >= detail::confidence::sure
@@ -199,7 +199,7 @@ template <operator_view Ops>
     std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
     std::vector<operator_t<Ops>> front;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (near[index_of(graph, *it)] != no_id) {
+        if (near[detail::index_of(graph, *it)] != no_id) {
             front.push_back(*it);
         }
     }
@@ -209,7 +209,7 @@ template <operator_view Ops>
     std::vector<detail::common_module> found(near.size());
     std::vector<operator_t<Ops>> next;
     const auto reach = [&](operator_t<Ops> vertex, id module) {
-        const auto v = index_of(graph, vertex);
+        const auto v = detail::index_of(graph, vertex);
         if (near[v] == no_id) {
             if (found[v].low == no_id) {
                 next.push_back(vertex);
@@ -218,7 +218,7 @@ template <operator_view Ops>
         }
     };
     const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
-        const auto module = near[index_of(graph, vertex)];
+        const auto module = near[detail::index_of(graph, vertex)];
         for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
             reach(source(*it, graph), module);
         }
@@ -230,7 +230,7 @@ template <operator_view Ops>
         next.clear();
         std::for_each(front.begin(), front.end(), tell_neighbours);
         for (const auto& vertex : next) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             near[v] = found[v].get(problem.modules);
         }
         front.swap(next);
@@ -259,14 +259,14 @@ template <operator_view Ops>
         detail::common_module modules;
         bool reached = false;
         seen.assign(1, from);
-        mark[index_of(graph, from)] = stamp;
+        mark[detail::index_of(graph, from)] = stamp;
         for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
             const auto vertex = seen[i];
-            modules.add(problem.evidence[index_of(graph, vertex)]);
+            modules.add(problem.evidence[detail::index_of(graph, vertex)]);
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 const auto producer = source(*it, graph);
                 reached = reached || producer == goal;
-                auto& visited = mark[index_of(graph, producer)];
+                auto& visited = mark[detail::index_of(graph, producer)];
                 if (producer != goal && visited != stamp) {
                     visited = stamp;
                     seen.push_back(producer);
@@ -276,7 +276,7 @@ template <operator_view Ops>
         return reached ? modules.get(problem.modules) : no_id;
     };
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
+        const auto v = detail::index_of(graph, *it);
         if (problem.evidence[v] != no_id) {
             continue;
         }
@@ -309,14 +309,14 @@ template <operator_view Ops>
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
                 read = true;
                 if (!problem.ops.reads_condition(*it) &&
-                    !steers[index_of(graph, target(*it, graph))]) {
+                    !steers[detail::index_of(graph, target(*it, graph))]) {
                     return false;
                 }
             }
             return read;
         };
         problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             if (problem.evidence[v] == no_id && all_steer(vertex)) {
                 steers[v] = true;
             }

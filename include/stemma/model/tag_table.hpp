@@ -114,7 +114,7 @@ private:
     std::vector<id> above_;
     std::vector<id> segment_;
     std::vector<std::uint64_t> length_;
-    string_pool segments_;
+    detail::string_pool segments_;
 };
 
 } // namespace stemma

@@ -129,7 +129,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         const auto name = model.value_name(made.pair.value);
         const auto mine = a.values->find(name);
         const auto other = b.values->find(made.pair.other);
-        made.difference = compare_values(*mine, *other);
+        made.difference = detail::compare_values(*mine, *other);
         made.exceeds = !made.difference || options.bounds.are_exceeded(*made.difference);
         a.values->release(name);
         b.values->release(made.pair.other);

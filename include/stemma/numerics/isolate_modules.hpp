@@ -238,7 +238,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
                 continue;
             }
             const auto wanted = a.values->find(known->second);
-            const auto apart = wanted ? compare_values(*wanted, *result) : std::nullopt;
+            const auto apart = wanted ? detail::compare_values(*wanted, *result) : std::nullopt;
             if (apart) {
                 auto& worst = own[part["module"].get<std::string>()];
                 worst ? worst->merge(*apart) : static_cast<void>(worst = apart);

@@ -7,8 +7,8 @@
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -22,11 +22,12 @@ namespace stemma {
 /// The values at the borders of modules, each with all that lies below it, as a run of the model
 /// can show them: values of the main graph that depend on more than weights.
 struct module_values {
-    grouped_ids inputs; ///< by module: made outside of it and read in it, inputs of the model first
-    grouped_ids outputs;  ///< by module: made in it and read, or given, outside of it
-    grouped_ids hidden;   ///< by module: values at its border that no run shows, as they are in
-                          ///< bodies of nodes or in functions
-    std::vector<id> rank; ///< by node: its place in an order in which the model can run
+    detail::grouped_ids
+        inputs; ///< by module: made outside of it and read in it, inputs of the model first
+    detail::grouped_ids outputs; ///< by module: made in it and read, or given, outside of it
+    detail::grouped_ids hidden;  ///< by module: values at its border that no run shows, as they are
+                                 ///< in bodies of nodes or in functions
+    std::vector<id> rank;        ///< by node: its place in an order in which the model can run
 };
 
 namespace detail {
@@ -67,7 +68,7 @@ template <class Drop>
     for (id node = 0; node < model.node_count(); ++node) {
         module[node] = opened.tags().attributions[node].module;
     }
-    const auto depends = find_dependence(model, find_random_operators(model));
+    const auto depends = detail::find_dependence(model, detail::find_random_operators(model));
     std::vector<bool> apart(model.node_count());
     for (id node = 0; node < model.node_count(); ++node) {
         apart[node] = depends[node] <= dependence::weight;
@@ -106,7 +107,7 @@ template <class Drop>
     }
     std::vector<std::pair<id, id>> out;
     const std::unordered_set<id> redefined(model.redefined().begin(), model.redefined().end());
-    const auto add = [&](const grouped_ids& from, std::vector<std::pair<id, id>>& to) {
+    const auto add = [&](const detail::grouped_ids& from, std::vector<std::pair<id, id>>& to) {
         for (id m = 0; m < tree.size(); ++m) {
             for (const auto value : from[m]) {
                 to.emplace_back(m, value);

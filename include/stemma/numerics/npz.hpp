@@ -165,6 +165,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Returns: the members of an .npz file as `numpy.savez` writes it, in its order. Checksums are not
 /// looked at.
 /// Requires: `bytes` outlive the result.
@@ -174,6 +178,8 @@ private:
                                                      std::string_view file) {
     return detail::zip_directory_reader(bytes, file).read();
 }
+
+} // namespace detail
 
 /// Writes an .npz file, member by member.
 class npz_writer {

@@ -104,7 +104,7 @@ public:
     ///   `place_external_data`. Complexity: O(bytes).
     std::uint64_t write(const std::string& path, const write_options& options = {}) const {
         output_file written(path);
-        file_splice splice(opened_.file(), written);
+        detail::file_splice splice(opened_.file(), written);
         const auto size = write_to(splice);
         place_external_data(model_, path, options.data, options.replace_data);
         written.commit(options.sync);
@@ -113,7 +113,7 @@ public:
 
     /// Returns: the bytes that `write` writes. Throws, Complexity: as that.
     [[nodiscard]] std::string bytes() const {
-        string_splice splice(model_.bytes());
+        detail::string_splice splice(model_.bytes());
         write_to(splice);
         return std::move(splice.text);
     }
@@ -207,8 +207,8 @@ private:
     }
 
     [[nodiscard]] static bool is_tensor(std::string_view type) {
-        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
-        for (wire_field field; fields.next(field);) {
+        detail::wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(1)) {
                 return true;
             }
@@ -229,7 +229,7 @@ private:
         return fields;
     }
 
-    template <splice_sink Sink>
+    template <detail::splice_sink Sink>
     std::uint64_t write_to(Sink& sink) const {
         const auto whole = static_cast<std::uint32_t>(model_.bytes().size());
         const auto fields = output_fields();
@@ -289,11 +289,12 @@ private:
         json.key("shape");
         bool ranked = false;
         if (type) {
-            wire_reader fields(type->data(), 0, static_cast<std::uint32_t>(type->size()), "type");
-            for (wire_field field; fields.next(field);) {
+            detail::wire_reader fields(type->data(), 0, static_cast<std::uint32_t>(type->size()),
+                                       "type");
+            for (detail::wire_field field; fields.next(field);) {
                 auto parts = fields.inner(field);
-                for (wire_field part; field.is_bytes(1) && parts.next(part);) {
-                    if (part.is(1, wire_type::varint)) {
+                for (detail::wire_field part; field.is_bytes(1) && parts.next(part);) {
+                    if (part.is(1, detail::wire_type::varint)) {
                         data_type = static_cast<std::int64_t>(part.value);
                     } else if (part.is_bytes(2) && !std::exchange(ranked, true)) {
                         write_shape(json, parts.inner(part));
@@ -309,17 +310,17 @@ private:
     }
 
     template <class Json>
-    static void write_shape(Json& json, wire_reader dims) {
+    static void write_shape(Json& json, detail::wire_reader dims) {
         json.begin_array();
-        for (wire_field dim; dims.next(dim);) {
+        for (detail::wire_field dim; dims.next(dim);) {
             bool written = false;
             if (dim.is_bytes(1)) {
                 auto parts = dims.inner(dim);
-                for (wire_field part; parts.next(part);) {
+                for (detail::wire_field part; parts.next(part);) {
                     if (written) {
                         continue;
                     }
-                    if (part.is(1, wire_type::varint)) {
+                    if (part.is(1, detail::wire_type::varint)) {
                         json.value(static_cast<std::int64_t>(part.value));
                         written = true;
                     } else if (part.is_bytes(2)) {

@@ -67,6 +67,8 @@ struct difference_bounds {
     }
 };
 
+namespace detail {
+
 /// Returns: how far `b` is from `a`; nothing where their shapes differ.
 /// Complexity: O(numbers), in a fixed amount of memory.
 [[nodiscard]] inline std::optional<value_difference> compare_values(const tensor_values& a,
@@ -117,6 +119,8 @@ struct difference_bounds {
     }
     return found;
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -185,7 +185,7 @@ private:
             put(tensor.name.empty() ? path.stem().string() : std::string(tensor.name),
                 {&file, file.bytes(), std::move(tensor.values)});
         } else {
-            for (const auto& one : read_npz(file.bytes(), file.path())) {
+            for (const auto& one : detail::read_npz(file.bytes(), file.path())) {
                 put(std::string(one.name), {&file, one.bytes, std::nullopt});
             }
         }

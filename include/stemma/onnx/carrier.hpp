@@ -30,6 +30,8 @@ struct operator_tags {
 /// Everything stemma writes in node, tensor, value and model metadata starts with this.
 inline constexpr std::string_view key_prefix = "pkg.stemma.";
 
+namespace detail {
+
 /// Node metadata: the primary tag.
 inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
 /// Node metadata: the path of the deepest module.
@@ -79,21 +81,32 @@ inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
     return key.starts_with(key_prefix) && !is_fold_entry(key);
 }
 
+} // namespace detail
+
 /// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
 inline constexpr std::string_view source_module_attribute = "source_module";
 /// Attribute: all tags.
 inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
+
+namespace detail {
+
 /// The doc_string of such attributes.
 inline constexpr std::string_view attribute_mark = "pkg.stemma";
 
 /// Metadata of a node: the name that stemma gave it, as it had none.
 inline constexpr std::string_view node_name_key = "pkg.stemma.name";
 
+} // namespace detail
+
 /// How the last line of a doc_string starts that is ours; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 
+namespace detail {
+
 /// How a line of a doc_string starts that is a mark of ours; a number follows, see `spell_mark`.
 inline constexpr std::string_view node_mark = "stemma#";
+
+} // namespace detail
 
 /// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
 /// text)` or of a list of texts, the `doc_line(text)`, the path as `name_space(text)`, and
@@ -134,6 +147,10 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Appends the line that marks an operator: `node_mark` and its number, to the base of 36.
 /// Complexity: O(1).
 inline void append_mark(id number, std::string& text) {
@@ -167,6 +184,8 @@ inline void append_mark(id number, std::string& text) {
     return number < no_id ? static_cast<id>(number) : no_id;
 }
 
+} // namespace detail
+
 /// Says how tags are stored with an operator.
 ///
 /// `write(tags, sink)` hands the sink what is to be written, nothing at all if it likes.
@@ -182,13 +201,13 @@ struct metadata_carrier {
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
-        sink.metadata(source_module_key, tags.tag);
-        sink.metadata(module_key, tags.module);
+        sink.metadata(detail::source_module_key, tags.tag);
+        sink.metadata(detail::module_key, tags.module);
         if (!tags.all.empty()) {
-            sink.metadata(hierarchy_tags_key, tags.all_as_json);
+            sink.metadata(detail::hierarchy_tags_key, tags.all_as_json);
         }
         if (!tags.origins.empty()) {
-            sink.metadata(origins_key, tags.origins);
+            sink.metadata(detail::origins_key, tags.origins);
         }
     }
 };

@@ -8,8 +8,8 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -132,7 +132,7 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
         }
     }
     detail::attribute_reader attributes(model);
-    const auto random = find_random_operators(model);
+    const auto random = detail::find_random_operators(model);
     std::vector<id> outputs;
     std::string type;
     for (id node = 0; node < model.node_count(); ++node) {

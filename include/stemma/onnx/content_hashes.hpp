@@ -67,14 +67,15 @@ public:
             return {};
         }
         const auto& header = content.header;
-        auto exact = hash_mix(static_cast<std::uint64_t>(header.data_type), header.dims.size());
+        auto exact =
+            detail::hash_mix(static_cast<std::uint64_t>(header.data_type), header.dims.size());
         for (const auto extent : header.dims) {
-            exact = hash_mix(exact, static_cast<std::uint64_t>(extent));
+            exact = detail::hash_mix(exact, static_cast<std::uint64_t>(extent));
         }
         const auto bytes = content.bytes();
-        content_hash result{hash_mix(exact, xxh64(bytes)) | 1U, 0};
+        content_hash result{detail::hash_mix(exact, detail::xxh64(bytes)) | 1U, 0};
         if (header.dims.size() > 1 && header.elements() >= least_elements) {
-            result.loose = detail::sum_of_elements(bytes, bits_of_type(header.data_type));
+            result.loose = detail::sum_of_elements(bytes, detail::bits_of_type(header.data_type));
         }
         return result;
     }
@@ -82,7 +83,7 @@ public:
 private:
     static constexpr std::uint64_t least_elements = 8;
 
-    tensor_content_reader reader_;
+    detail::tensor_content_reader reader_;
 };
 
 /// Returns: the hashes of all initializers, as `wire_model::tensors` numbers them. Data are read

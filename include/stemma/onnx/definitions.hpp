@@ -24,6 +24,8 @@ namespace stemma {
                : "node '" + std::string(model.name(node)) + "' (" + position + ")";
 }
 
+namespace detail {
+
 /// Returns: the values that have the name of one and stand in its graph, in the order of numbers:
 /// several where a model defines it more than once. Complexity: O(values).
 [[nodiscard]] inline std::vector<id> definitions_of(const onnx_model& model, id value) {
@@ -54,6 +56,8 @@ namespace stemma {
     }
     return text;
 }
+
+} // namespace detail
 
 } // namespace stemma
 

@@ -17,12 +17,16 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// Whether an external-data location stays inside of the model's folder.
 [[nodiscard]] inline bool is_inside_folder(std::string_view location) {
     const std::filesystem::path path(location);
     return !location.empty() && !path.is_absolute() &&
            std::ranges::find(path, "..") == path.end() && location.find('\0') == location.npos;
 }
+
+} // namespace detail
 
 /// Returns: the files that hold external data of initializers, as the model names them, sorted.
 /// Complexity: O(initializers).
@@ -66,7 +70,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     const auto from_folder = fs::absolute(model.file()).parent_path();
     const auto to_folder = fs::absolute(output).parent_path();
     for (const auto& location : external_files(model)) {
-        if (!is_inside_folder(location)) {
+        if (!detail::is_inside_folder(location)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
                                "'" + location + "' is outside of the model's folder"));
         }

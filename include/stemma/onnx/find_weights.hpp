@@ -311,9 +311,10 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
             return;
         }
         stored_weight weight{value, *kind, header.data_type, header.elements(),
-                             data_size(header).value_or(0)};
-        const auto stored = bits_of_type(header.data_type);
-        const auto packed = is_floating_type(header.data_type) ? 0 : roles.packed_bits(value);
+                             detail::data_size(header).value_or(0)};
+        const auto stored = detail::bits_of_type(header.data_type);
+        const auto packed =
+            detail::is_floating_type(header.data_type) ? 0 : roles.packed_bits(value);
         if (packed != 0 && packed < stored) {
             weight.elements *= stored / packed;
         }
@@ -327,7 +328,7 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
     for (id node = 0; node < model.node_count(); ++node) {
         if (model.op_type(node) == "Constant" && model.domain(node).empty() &&
             model.output_count(node) == 1) {
-            detail::with_constant_tensor(model, node, [&](wire_reader fields) {
+            detail::with_constant_tensor(model, node, [&](detail::wire_reader fields) {
                 add(model.first_output(node), read_tensor_header(fields), true);
             });
         }

@@ -90,6 +90,8 @@ private:
     lists bodies_of_;
 };
 
+namespace detail {
+
 /// Calls `f(value)` for what a node and all its bodies read. Complexity: O(values).
 template <class Function>
 void for_each_read(const onnx_model& model, const graph_contents& contents, id node, Function f) {
@@ -109,6 +111,8 @@ void for_each_read(const onnx_model& model, const graph_contents& contents, id n
         }
     }
 }
+
+} // namespace detail
 
 } // namespace stemma
 

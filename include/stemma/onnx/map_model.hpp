@@ -50,7 +50,7 @@ namespace detail {
 /// Complexity: O(1), as few fields are looked at.
 [[nodiscard]] inline mapped_file map_model(const std::string& path) {
     mapped_file file(path);
-    if (const auto foreign = foreign_file_text(file.bytes()); !foreign.empty()) {
+    if (const auto foreign = detail::foreign_file_text(file.bytes()); !foreign.empty()) {
         STEMMA_THROW(error(error_code::malformed, path, "", foreign));
     }
     if (file.descriptor() >= 0 && detail::is_mostly_data(file.bytes(), path)) {

@@ -118,11 +118,12 @@ public:
     /// Returns: whether anything is not as it was.
     /// Complexity: O(fields), and that of `change`.
     template <std::invocable<edited_field&> Function>
-    bool edit(wire_reader fields, Function change, id file = 0);
+    bool edit(detail::wire_reader fields, Function change, id file = 0);
 
     /// The same as a field, if anything changes. Returns: whether it did. Complexity: as above.
     template <std::invocable<edited_field&> Function>
-    bool append_edited(std::uint32_t field, wire_reader fields, Function change, id file = 0);
+    bool append_edited(std::uint32_t field, detail::wire_reader fields, Function change,
+                       id file = 0);
 
     /// Returns: bytes, those of ranges included.
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
@@ -272,10 +273,10 @@ private:
 
 /// A field of a message that a `message_tree` steps through. It stays as it is where nothing of the
 /// following is called.
-class edited_field : public wire_field {
+class edited_field : public detail::wire_field {
 public:
     /// Requires: both outlive it.
-    edited_field(message_tree& tree, const wire_reader& around, id file)
+    edited_field(message_tree& tree, const detail::wire_reader& around, id file)
         : tree_(tree), around_(around), file_(file) {}
 
     /// Returns: the content of a field of bytes.
@@ -285,10 +286,10 @@ public:
     [[nodiscard]] std::string_view whole() const noexcept { return around_.whole(*this); }
 
     /// Returns: a reader of the message that it holds.
-    [[nodiscard]] wire_reader inner() const noexcept { return around_.inner(*this); }
+    [[nodiscard]] detail::wire_reader inner() const noexcept { return around_.inner(*this); }
 
     /// Returns: the reader of the message around it.
-    [[nodiscard]] const wire_reader& around() const noexcept { return around_; }
+    [[nodiscard]] const detail::wire_reader& around() const noexcept { return around_; }
 
     /// Puts it where the tree ends now, so that more can follow it; else that is done in the end.
     void keep() {
@@ -330,13 +331,13 @@ private:
     friend class message_tree;
 
     message_tree& tree_;
-    const wire_reader& around_;
+    const detail::wire_reader& around_;
     id file_;
     bool is_done_ = false;
 };
 
 template <std::invocable<edited_field&> Function>
-bool message_tree::edit(wire_reader fields, Function change, id file) {
+bool message_tree::edit(detail::wire_reader fields, Function change, id file) {
     bool changed = false;
     edited_field field(*this, fields, file);
     while (fields.next(field)) {
@@ -352,7 +353,7 @@ bool message_tree::edit(wire_reader fields, Function change, id file) {
 }
 
 template <std::invocable<edited_field&> Function>
-bool message_tree::append_edited(std::uint32_t field, wire_reader fields, Function change,
+bool message_tree::append_edited(std::uint32_t field, detail::wire_reader fields, Function change,
                                  id file) {
     const auto opened = open(field);
     const bool changed = edit(fields, change, file);

@@ -153,7 +153,7 @@ public:
 
     /// Returns: as `domain` of its nodes.
     [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
-        return plain_domain(text(operators_[op].domain));
+        return detail::plain_domain(text(operators_[op].domain));
     }
     /// Returns: the function that an operator calls, or `no_id`.
     [[nodiscard]] id operator_callee(id op) const noexcept { return operators_[op].callee; }

@@ -36,7 +36,7 @@ template <class Model = onnx_model>
 class onnx_nodes {
 public:
     /// Vertices are nodes by number.
-    using graph_type = edgeless_graph;
+    using graph_type = detail::edgeless_graph;
 
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + inputs + values).
@@ -70,8 +70,8 @@ public:
             bool folded = false;
             model.for_each_model_metadata([&](std::string_view key, std::string_view value) {
                 our_namespaces_ =
-                    key == model_key ? detail::records_namespaces(value) : our_namespaces_;
-                folded = folded || key == fold_key;
+                    key == detail::model_key ? detail::records_namespaces(value) : our_namespaces_;
+                folded = folded || key == detail::fold_key;
             });
             if (folded) {
                 read_fold_paths();
@@ -82,7 +82,7 @@ public:
     /// The model that was given.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
     /// Valid as long as the view.
-    [[nodiscard]] const edgeless_graph& graph() const noexcept { return graph_; }
+    [[nodiscard]] const detail::edgeless_graph& graph() const noexcept { return graph_; }
 
     /// Returns: as `onnx_model::name`.
     [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
@@ -204,10 +204,10 @@ public:
             return;
         }
         model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-            if (key == saved_namespace_key) {
-                f(namespace_key, value);
-            } else if (!is_tag_entry(key) && !is_fold_entry(key) &&
-                       !(our_namespaces_ && key == namespace_key)) {
+            if (key == detail::saved_namespace_key) {
+                f(detail::namespace_key, value);
+            } else if (!detail::is_tag_entry(key) && !detail::is_fold_entry(key) &&
+                       !(our_namespaces_ && key == detail::namespace_key)) {
                 f(key, value);
             }
         });
@@ -326,7 +326,7 @@ private:
         folded_functions_.resize(model_->functions().size(), false);
         for (id node = 0; node < model_->node_count(); ++node) {
             model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-                if (key == fold_module_key) {
+                if (key == detail::fold_module_key) {
                     fold_paths_.emplace(node, value);
                     if (callee(node) != no_id) {
                         folded_functions_[callee(node)] = true;
@@ -381,16 +381,17 @@ private:
     }
 
     const Model* model_;
-    edgeless_graph graph_;
-    std::vector<id> parameters_; // initializers, then results that are one
-    ranked_ids are_parameters_;  // values
-    id passed_on_ = 0;           // how many results
+    detail::edgeless_graph graph_;
+    std::vector<id> parameters_;        // initializers, then results that are one
+    detail::ranked_ids are_parameters_; // values
+    id passed_on_ = 0;                  // how many results
     detail::parameter_reads reads_;
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_; // empty where nothing is folded
-    std::shared_ptr<late_inlined_calls> inlined_ = std::make_shared<late_inlined_calls>();
+    std::shared_ptr<detail::late_inlined_calls> inlined_ =
+        std::make_shared<detail::late_inlined_calls>();
     std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };

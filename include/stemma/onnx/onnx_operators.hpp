@@ -3,7 +3,7 @@
 #define STEMMA_ONNX_ONNX_OPERATORS_HPP
 
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/onnx_nodes.hpp>
 
@@ -23,7 +23,7 @@ public:
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + values).
     explicit onnx_operators(const Model& model)
-        : onnx_operators(onnx_nodes<Model>(model), flat_graph(model)) {}
+        : onnx_operators(onnx_nodes<Model>(model), detail::flat_graph(model)) {}
 
     /// Requires: `graph` is the `flat_graph` of the nodes' model.
     onnx_operators(onnx_nodes<Model> nodes, operator_graph graph) noexcept
@@ -34,7 +34,7 @@ public:
 
     /// Whether along this edge an If or a Loop reads its condition.
     [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
-        const auto slot = get(in_port, graph_, e);
+        const auto slot = get(detail::in_port, graph_, e);
         return (slot == 0 && this->op_type(e.target) == "If") ||
                (slot == 1 && this->op_type(e.target) == "Loop");
     }

@@ -70,14 +70,18 @@ struct tensor_header {
     return data_type > 0 && data_type < 27 ? names[static_cast<std::size_t>(data_type)] : "";
 }
 
+namespace detail {
+
 /// Whether tensors of a type hold weights rather than indices, shapes, flags or text.
 [[nodiscard]] constexpr bool is_floating_type(std::int64_t data_type) noexcept {
     return data_type_name(data_type).find("float") != std::string_view::npos;
 }
 
+} // namespace detail
+
 /// Reads dims, type and place of the data of a tensor; the data itself is not touched.
 /// Complexity: O(fields).
-[[nodiscard]] inline tensor_header read_tensor_header(wire_reader fields) {
+[[nodiscard]] inline tensor_header read_tensor_header(detail::wire_reader fields) {
     using at = detail::onnx_fields::tensor;
     tensor_header header;
     const auto number = [](std::string_view text) {
@@ -85,13 +89,13 @@ struct tensor_header {
         std::from_chars(text.data(), text.data() + text.size(), value);
         return value;
     };
-    for (wire_field field; fields.next(field);) {
+    for (detail::wire_field field; fields.next(field);) {
         if (field.number == at::dims &&
-            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            (field.type == detail::wire_type::varint || field.type == detail::wire_type::bytes)) {
             detail::read_dims(fields, field, header.dims);
-        } else if (field.is(at::data_type, wire_type::varint)) {
+        } else if (field.is(at::data_type, detail::wire_type::varint)) {
             header.data_type = static_cast<std::int64_t>(field.value);
-        } else if (field.is(at::data_location, wire_type::varint)) {
+        } else if (field.is(at::data_location, detail::wire_type::varint)) {
             header.external = field.value == 1;
         } else if (field.is_bytes(at::external_data)) {
             const auto [key, value] = wire_model::read_entry(fields, field);

@@ -6,11 +6,11 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/detail/graph_runs.hpp>
+#include <stemma/onnx/detail/model_tables.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/uniform_data.hpp>
 #include <stemma/onnx/detail/weight_matrix.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/model_tables.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,8 +35,8 @@ struct message_ref {
 
 /// A field of a graph that is neither a node nor a tensor, and declares no value.
 struct graph_field {
-    wire_field field; ///< where it stands
-    id graph = no_id; ///< number of the graph
+    detail::wire_field field; ///< where it stands
+    id graph = no_id;         ///< number of the graph
 };
 
 /// An initializer's message, or that of the values of a sparse one.
@@ -61,7 +61,7 @@ struct value_info_ref {
 ///
 /// Reads what protobuf's own parser would make of the bytes, newer fields included: fields in any
 /// order, repeated ones merged, unknown ones passed over. `training_info` is left alone.
-class wire_model : public model_tables {
+class wire_model : public detail::model_tables {
 public:
     /// Requires: `bytes` outlives the model. `file` names it in errors.
     /// Throws: `error` when the bytes are no model (`malformed`), or are 4 GiB or more, or nest
@@ -96,12 +96,12 @@ public:
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
     /// Returns: a reader of the whole file.
-    [[nodiscard]] wire_reader reader() const noexcept {
+    [[nodiscard]] detail::wire_reader reader() const noexcept {
         return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
     }
 
     /// Returns: a reader of the content of one message of the file.
-    [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
+    [[nodiscard]] detail::wire_reader reader(message_ref message) const noexcept {
         return {base_, message.begin, message.begin + message.size, file_};
     }
 
@@ -169,8 +169,9 @@ public:
     template <class Function>
     void for_each_model_metadata(Function f) const {
         for (const auto& entry : model_metadata_) {
-            const wire_field field{
-                .type = wire_type::bytes, .content = entry.begin, .end = entry.begin + entry.size};
+            const detail::wire_field field{.type = detail::wire_type::bytes,
+                                           .content = entry.begin,
+                                           .end = entry.begin + entry.size};
             const auto [key, value] = read_entry(reader(entry), field);
             f(key, value);
         }
@@ -184,7 +185,7 @@ public:
             return;
         }
         auto fields = reader(message(node));
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::node::metadata_props)) {
                 const auto [key, value] = read_entry(fields, field);
                 f(key, value);
@@ -195,10 +196,10 @@ public:
     /// Whether a node has an attribute of a name. Complexity: O(fields of the node).
     [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
         auto fields = reader(message(node));
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::node::attribute)) {
                 auto inside = fields.inner(field);
-                for (wire_field part; inside.next(part);) {
+                for (detail::wire_field part; inside.next(part);) {
                     if (part.is_bytes(detail::onnx_fields::attribute::name) &&
                         inside.text(part) == name) {
                         return true;
@@ -215,7 +216,7 @@ public:
     void for_each_value_metadata(Function f) const {
         const auto read = [&](message_ref message, id value, std::uint32_t metadata_field) {
             auto fields = reader(message);
-            for (wire_field field; value != no_id && fields.next(field);) {
+            for (detail::wire_field field; value != no_id && fields.next(field);) {
                 if (field.is_bytes(metadata_field)) {
                     const auto [key, text] = read_entry(fields, field);
                     f(value, key, text);
@@ -242,7 +243,7 @@ public:
                 continue;
             }
             auto fields = reader(tensor.message);
-            for (wire_field field; fields.next(field);) {
+            for (detail::wire_field field; fields.next(field);) {
                 const bool holds_data =
                     field.is_bytes(at_tensor::raw_data) || field.is_bytes(at_tensor::float_data);
                 if (holds_data && detail::is_uniform(fields.text(field))) {
@@ -267,11 +268,11 @@ public:
             dims.clear();
             std::int64_t type = 0;
             auto fields = reader(tensor.message);
-            for (wire_field field; fields.next(field);) {
-                if (field.number == at::dims &&
-                    (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            for (detail::wire_field field; fields.next(field);) {
+                if (field.number == at::dims && (field.type == detail::wire_type::varint ||
+                                                 field.type == detail::wire_type::bytes)) {
                     detail::read_dims(fields, field, dims);
-                } else if (field.is(at::data_type, wire_type::varint)) {
+                } else if (field.is(at::data_type, detail::wire_type::varint)) {
                     type = static_cast<std::int64_t>(field.value);
                 }
             }
@@ -282,10 +283,10 @@ public:
 
     /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
     [[nodiscard]] static std::pair<std::string_view, std::string_view>
-    read_entry(const wire_reader& around, const wire_field& field) {
+    read_entry(const detail::wire_reader& around, const detail::wire_field& field) {
         std::pair<std::string_view, std::string_view> entry;
         auto fields = around.inner(field);
-        for (wire_field inside; fields.next(inside);) {
+        for (detail::wire_field inside; fields.next(inside);) {
             if (inside.is_bytes(detail::onnx_fields::entry::key)) {
                 entry.first = fields.text(inside);
             } else if (inside.is_bytes(detail::onnx_fields::entry::value)) {
@@ -312,25 +313,25 @@ private:
     struct node_frame {
         std::vector<text_ref> inputs;
         std::vector<text_ref> outputs;
-        std::vector<wire_field> attributes; // those that hold graphs
+        std::vector<detail::wire_field> attributes; // those that hold graphs
     };
 
     // Protobuf gives up behind 100 nested messages: those of 33 bodies, each with the node and the
     // attribute around it, and the main graph. The innermost may have no nodes then.
     static constexpr std::size_t max_nesting = 33;
 
-    [[nodiscard]] static text_ref ref(const wire_field& field) noexcept {
+    [[nodiscard]] static text_ref ref(const detail::wire_field& field) noexcept {
         return {field.content, field.size()};
     }
 
-    void note_padding(const wire_field& field) noexcept {
+    void note_padding(const detail::wire_field& field) noexcept {
         padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
     }
 
     // Some fields of the main graph, read for the whole, which then takes over what was found.
     // `end` is where the last of them ends.
-    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run,
-               std::uint32_t& end)
+    wire_model(const wire_model& whole, const detail::wire_field& graph,
+               const detail::graph_run& run, std::uint32_t& end)
         : bytes_(whole.bytes_), file_(whole.file_) {
         base_ = whole.base_;
         add_graph(graph_kind::main);
@@ -342,7 +343,7 @@ private:
         auto fields = reader();
         bool has_graph = false;
         std::size_t used = 1;
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 has_graph = true;
                 used = std::max(used, scan_main_graph(field, threads));
@@ -350,7 +351,7 @@ private:
                 scan_function(fields, field);
             } else if (field.is_bytes(at_model::opset_import)) {
                 scan_opset(fields.inner(field));
-            } else if (field.is(at_model::ir_version, wire_type::varint)) {
+            } else if (field.is(at_model::ir_version, detail::wire_type::varint)) {
                 ir_version_ = static_cast<std::int64_t>(field.value);
             } else if (field.is_bytes(at_model::producer_name)) {
                 producer_name_ = ref(field);
@@ -367,10 +368,10 @@ private:
         return used;
     }
 
-    std::size_t scan_main_graph(const wire_field& where, thread_limit threads) {
+    std::size_t scan_main_graph(const detail::wire_field& where, thread_limit threads) {
         const auto container = begin_container(where, 0, no_id);
-        const graph_run all{where.content, where.end};
-        const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
+        const detail::graph_run all{where.content, where.end};
+        const auto runs = detail::guess_runs(bytes_, all.begin, all.end, threads);
         std::vector<std::optional<wire_model>> parts(runs.size());
         std::vector<std::uint32_t> ends(runs.size());
         for_each_part(runs.size(), [&](std::size_t i) {
@@ -446,26 +447,26 @@ private:
         }
     }
 
-    void scan_opset(wire_reader fields) {
+    void scan_opset(detail::wire_reader fields) {
         opset_import import;
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(at_opset::domain)) {
                 import.domain = fields.text(field);
-            } else if (field.is(at_opset::version, wire_type::varint)) {
+            } else if (field.is(at_opset::version, detail::wire_type::varint)) {
                 import.version = static_cast<std::int64_t>(field.value);
             }
         }
         opsets_.push_back(import);
     }
 
-    id begin_container(const wire_field& field, id g, id parent) {
+    id begin_container(const detail::wire_field& field, id g, id parent) {
         containers_.push_back({field.content, field.size(), g, parent, no_id, 0});
         return static_cast<id>(containers_.size() - 1);
     }
 
     void end_container(id c) { containers_[c].ends_before = node_count(); }
 
-    void scan_body(const wire_field& where, id g, id parent) {
+    void scan_body(const detail::wire_field& where, id g, id parent) {
         const auto container = begin_container(where, g, parent);
         scan_graph_fields({where.content, where.end}, {where.content, where.end}, container);
         end_container(container);
@@ -473,11 +474,12 @@ private:
 
     /// Reads the fields that begin in a run; they tell how many nodes `all` will have.
     /// Returns: behind the last.
-    std::uint32_t scan_graph_fields(const graph_run& run, const graph_run& all, id container) {
+    std::uint32_t scan_graph_fields(const detail::graph_run& run, const detail::graph_run& all,
+                                    id container) {
         const auto g = containers_[container].graph;
         const auto& around = containers_[container];
-        wire_reader fields{base_, run.begin, around.begin + around.size, file_};
-        for (wire_field field; fields.position() < run.end && fields.next(field);) {
+        detail::wire_reader fields{base_, run.begin, around.begin + around.size, file_};
+        for (detail::wire_field field; fields.position() < run.end && fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
                 scan_node(fields, field, container);
                 if (g == 0 && node_count() >= next_estimate_) {
@@ -501,7 +503,7 @@ private:
     }
 
     // Weights mostly come behind the nodes, so what is left is no measure by itself.
-    void estimate_nodes(const graph_run& all, std::uint32_t at) {
+    void estimate_nodes(const detail::graph_run& all, std::uint32_t at) {
         const auto known = std::uint64_t{node_count()};
         const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
         next_estimate_ = known * 16;
@@ -511,14 +513,15 @@ private:
     // Each reads the message `where` of the one `around`, and makes a reader of its own: one that
     // is handed over is put together in memory first, and is waited for.
 
-    void scan_value_info(const wire_reader& around, const wire_field& where, id container) {
+    void scan_value_info(const detail::wire_reader& around, const detail::wire_field& where,
+                         id container) {
         note_padding(where);
         value_info_ref info;
         info.message = {where.content, where.size(), container};
         info.graph = containers_[container].graph;
         info.field = where.number;
         auto fields = around.inner(where);
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::value_info::name)) {
                 info.name = ref(field);
             } else if (field.is_bytes(detail::onnx_fields::value_info::metadata_props)) {
@@ -539,13 +542,14 @@ private:
         }
     }
 
-    void scan_tensor(const wire_reader& around, const wire_field& where, id container) {
+    void scan_tensor(const detail::wire_reader& around, const detail::wire_field& where,
+                     id container) {
         note_padding(where);
         tensor_ref tensor;
         tensor.message = {where.content, where.size(), container};
         tensor.graph = containers_[container].graph;
         auto fields = around.inner(where);
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(at_tensor::name)) {
                 tensor.name = ref(field);
             } else if (field.is_bytes(at_tensor::metadata_props)) {
@@ -556,19 +560,20 @@ private:
         tensors_.push_back(tensor);
     }
 
-    void scan_sparse_tensor(const wire_reader& around, const wire_field& where, id container) {
+    void scan_sparse_tensor(const detail::wire_reader& around, const detail::wire_field& where,
+                            id container) {
         const auto outer = begin_container(where, containers_[container].graph, container);
         const auto g = containers_[container].graph;
         tensor_ref tensor;
         tensor.graph = g;
         tensor.sparse = true;
         auto fields = around.inner(where);
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
                 note_padding(field);
                 tensor.message = {field.content, field.size(), outer};
                 auto inner = fields.inner(field);
-                for (wire_field inside; inner.next(inside);) {
+                for (detail::wire_field inside; inner.next(inside);) {
                     if (inside.is_bytes(at_tensor::name)) {
                         tensor.name = ref(inside);
                     } else if (inside.is_bytes(at_tensor::metadata_props)) {
@@ -584,7 +589,8 @@ private:
         }
     }
 
-    void scan_node(const wire_reader& around, const wire_field& where, id container) {
+    void scan_node(const detail::wire_reader& around, const detail::wire_field& where,
+                   id container) {
         if (depth_ == frames_.size()) {
             frames_.emplace_back();
         }
@@ -600,8 +606,8 @@ private:
         operator_record op;
         std::uint8_t holds = 0;
         auto fields = around.inner(where);
-        for (wire_field field; fields.next(field);) {
-            if (field.type != wire_type::bytes) {
+        for (detail::wire_field field; fields.next(field);) {
+            if (field.type != detail::wire_type::bytes) {
                 continue;
             }
             switch (field.number) {
@@ -646,12 +652,12 @@ private:
     }
 
     /// Notes an attribute that holds graphs; returns whether it may be one of ours.
-    static std::uint8_t look_at_attribute(const wire_reader& around, const wire_field& where,
-                                          node_frame& frame) {
+    static std::uint8_t look_at_attribute(const detail::wire_reader& around,
+                                          const detail::wire_field& where, node_frame& frame) {
         bool holds_graph = false;
         bool ours = false;
         auto fields = around.inner(where);
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(at_attribute::name)) {
                 const auto name = fields.text(field);
                 ours = name == "source_module" || name == "hierarchy_tags";
@@ -692,12 +698,12 @@ private:
         }
     }
 
-    void scan_attribute(wire_reader fields, id container) {
+    void scan_attribute(detail::wire_reader fields, id container) {
         text_ref name;
         id alone = no_id;
         id listed = 0;
         std::vector<id> made;
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(at_attribute::name)) {
                 name = ref(field);
             } else if (field.is_bytes(at_attribute::g)) {
@@ -719,14 +725,14 @@ private:
         }
     }
 
-    void scan_function(const wire_reader& around, const wire_field& where) {
+    void scan_function(const detail::wire_reader& around, const detail::wire_field& where) {
         function_record function;
         function.graph = add_graph(graph_kind::function);
         graph_at(function.graph).function = static_cast<id>(functions_.size());
         const auto container = begin_container(where, function.graph, no_id);
         auto fields = around.inner(where);
-        for (wire_field field; fields.next(field);) {
-            if (field.type != wire_type::bytes) {
+        for (detail::wire_field field; fields.next(field);) {
+            if (field.type != detail::wire_type::bytes) {
                 continue;
             }
             switch (field.number) {

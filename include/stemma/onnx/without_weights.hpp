@@ -49,8 +49,8 @@ private:
 [[nodiscard]] inline std::string without_weights(const wire_model& model,
                                                  std::uint32_t most = 4096) {
     detail::weight_remover editor(model, most);
-    rewrite plan(model, editor);
-    string_splice light(model.bytes());
+    detail::rewrite plan(model, editor);
+    detail::string_splice light(model.bytes());
     plan.write(light);
     return std::move(light.text);
 }

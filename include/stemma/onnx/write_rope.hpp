@@ -37,6 +37,10 @@ inline void check_rope_size(const message_tree& rope, const std::string& name) {
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Returns: the bytes of a model that was made of those of `file`.
 /// Throws: `error` of `error_code::too_large` when they reach 2 GiB. Complexity: O(bytes).
 [[nodiscard]] inline std::string rope_bytes(const message_tree& rope, const mapped_file& file) {
@@ -46,6 +50,8 @@ inline void check_rope_size(const message_tree& rope, const std::string& name) {
     return std::move(splice.text);
 }
 
+} // namespace detail
+
 /// Writes a model that was made of the bytes of `file`, which are those of `model`.
 /// Throws: as above, `error` of `error_code::cannot_write`, and as `place_external_data`.
 /// Complexity: O(bytes).
@@ -53,7 +59,7 @@ inline void write_rope(const message_tree& rope, const mapped_file& file, const 
                        const std::string& output, const write_options& options = {}) {
     detail::check_rope_size(rope, output);
     output_file written(output);
-    file_splice splice(file, written);
+    detail::file_splice splice(file, written);
     rope.write(splice);
     place_external_data(model, output, options.data, options.replace_data);
     written.commit(options.sync);

@@ -19,8 +19,8 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/sweeps.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
-#include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -111,7 +111,8 @@ public:
     [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
     /// Returns: of how many modules only the file knew the class. Complexity: O(modules).
     [[nodiscard]] std::size_t lost_classes() const {
-        return record_ && !uses_record_ ? count_lost_classes(record_->modules, modules_) : 0;
+        return record_ && !uses_record_ ? detail::count_lost_classes(record_->modules, modules_)
+                                        : 0;
     }
 
     /// Returns: what a user should know of what the file says of its tags and could not be used.
@@ -125,26 +126,28 @@ public:
     }
 
     /// Returns: how paths in the model lead into the tree.
-    [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
+    [[nodiscard]] const detail::path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
-    [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
+    [[nodiscard]] const detail::scope_table& scopes() { return context().scopes(); }
     /// Returns: the modules that the scopes stand for.
-    [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
+    [[nodiscard]] const detail::scope_modules& modules_of_scopes() {
+        return context().modules_of_scopes();
+    }
 
     /// Returns: in which dialect every node is written. Complexity: as `detect_dialects`.
-    [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
+    [[nodiscard]] dialect_report dialects() { return detail::detect_dialects(context()); }
     /// Returns: what could not be read of the evidence.
     [[nodiscard]] std::vector<finding> findings() {
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
         all.insert(all.end(), names.begin(), names.end());
-        const auto parameters = find_unreadable_parameters(*ops_, options_.threads);
+        const auto parameters = detail::find_unreadable_parameters(*ops_, options_.threads);
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
 
     /// Returns: the modules that own the parameters.
-    [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
+    [[nodiscard]] const detail::parameter_owners& owners() { return context().owners(); }
 
     /// Returns: what the parts of a capture besides its modules claim, by source.
     [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
@@ -189,15 +192,15 @@ public:
 
     /// Returns: what `tag` writes about the whole besides `modules`.
     /// Complexity: O(claims), and that of `structure_digest` unless the options asked for it.
-    [[nodiscard]] model_record record(const carrier_set& carriers) const {
-        model_record record;
+    [[nodiscard]] detail::model_record record(const carrier_set& carriers) const {
+        detail::model_record record;
         record.carriers = carriers;
         record.nodes = model().node_count();
-        record.digest = digest_ ? *digest_ : structure_digest(model());
+        record.digest = digest_ ? *digest_ : detail::structure_digest(model());
         record.from_model = tree_from_model_;
         record.carried = !found_.origins.empty();
         for (const auto& table : claims_) {
-            record.claims.push_back(to_runs(table));
+            record.claims.push_back(detail::to_runs(table));
         }
         record.options = recorded_options(options_);
         return record;
@@ -208,7 +211,7 @@ private:
 
     /// From the model to its tags, in steps: operators, tree, claims, attribution.
     void attribute() {
-        record_ = find_readable_record(model(), model_key, &problems_);
+        record_ = detail::find_readable_record(model(), detail::model_key, &problems_);
         auto names = make_operators();
         fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
         const auto threads = options_.threads;
@@ -227,8 +230,9 @@ private:
         tag();
         take_carried();
         if (uses_record_ && fresh_ && !options_.retag &&
-            !take_over_tags(model(), modules_, found_)) {
-            problems_.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
+            !detail::take_over_tags(model(), modules_, found_)) {
+            problems_.push_back(std::string(detail::tag_table_key) +
+                                " cannot be read and is ignored");
         }
     }
 
@@ -238,9 +242,9 @@ private:
         onnx_nodes<wire_model> nodes(model(), options_.threads);
         operator_graph graph;
         auto rest = start_beside(options_.threads, model().node_count(), [&] {
-            graph = flat_graph(model());
+            graph = detail::flat_graph(model());
             if (options_.digest || (record_ && record_->nodes == model().node_count())) {
-                digest_ = structure_digest(model());
+                digest_ = detail::structure_digest(model());
             }
         });
         std::optional<named_modules> names;
@@ -253,7 +257,7 @@ private:
     }
 
     [[nodiscard]] bool is_folded() const {
-        return find_model_metadata(model(), fold_modules_key).has_value();
+        return detail::find_model_metadata(model(), detail::fold_modules_key).has_value();
     }
 
     [[nodiscard]] bool may_use_record() const {
@@ -276,7 +280,8 @@ private:
             modules_ = std::move(record_->modules);
             return {};
         }
-        if (auto kept = find_readable_record(model(), fold_modules_key, &problems_)) {
+        if (auto kept =
+                detail::find_readable_record(model(), detail::fold_modules_key, &problems_)) {
             modules_ = std::move(kept->modules);
             return {};
         }
@@ -285,7 +290,7 @@ private:
             uses_record_ && !options_.retag ? record_->modules.attribute(0) : std::string_view();
         auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
                              : rebuild_tree(*ops_, root_name, threads);
-        if (uses_record_ && !has_all_modules(rebuilt.modules, record_->modules)) {
+        if (uses_record_ && !detail::has_all_modules(rebuilt.modules, record_->modules)) {
             modules_ = std::move(record_->modules);
             return {};
         }
@@ -343,15 +348,17 @@ private:
         if (!uses(provenance::recorded)) {
             return;
         }
-        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model(), tree);
+        auto found =
+            fresh_ ? detail::kept_evidence(*record_) : detail::find_recorded(model(), tree);
         if (&tree != &modules_) {
-            move_claims(tree, modules_, found);
+            detail::move_claims(tree, modules_, found);
         }
         if (found.sketch_damaged) {
-            problems_.push_back(std::string(sketch_key) + " cannot be read and is ignored");
+            problems_.push_back(std::string(detail::sketch_key) + " cannot be read and is ignored");
         }
         if (!found.by_module_alone.empty()) {
-            drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()), found);
+            detail::drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()),
+                                   found);
         }
         claims_ = std::move(found.claims);
     }
@@ -379,7 +386,7 @@ private:
     std::unique_ptr<const model_file> file_;
     std::optional<onnx_operators<wire_model>> ops_;
     attribution_options options_;
-    std::optional<recorded_model> record_;
+    std::optional<detail::recorded_model> record_;
     std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
     bool uses_record_ = false;

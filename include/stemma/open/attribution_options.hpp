@@ -203,7 +203,7 @@ recorded_options(const attribution_options& options) {
 
 /// Makes the choices of a record where `options` make none. Returns: what of it is not known.
 inline std::vector<std::string> adopt_options(attribution_options& options,
-                                              const model_record& record) {
+                                              const detail::model_record& record) {
     using operators = onnx_operators<wire_model>;
     std::vector<std::string> problems;
     const auto* known = options.known;

@@ -10,8 +10,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>

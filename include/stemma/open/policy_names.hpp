@@ -31,7 +31,7 @@ struct policy_names {
 /// Complexity: O(names).
 [[nodiscard]] inline std::string source_names(const onnx_policy_registry& known) {
     std::string names;
-    for (std::size_t p = 0; p < provenance_count; ++p) {
+    for (std::size_t p = 0; p < detail::provenance_count; ++p) {
         if (const auto source = static_cast<provenance>(p); is_evidence(source)) {
             names.append(names.empty() ? "" : ", ").append(to_string(source));
         }
@@ -62,7 +62,7 @@ struct policy_names {
     }
     options.sources.emplace();
     for (const auto& name : names.sources) {
-        const auto number = parse_provenance(name);
+        const auto number = detail::parse_provenance(name);
         if (number && is_evidence(*number)) {
             options.sources->push_back(*number);
         } else if (auto added = known.sources.find(name)) {

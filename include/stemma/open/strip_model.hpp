@@ -27,8 +27,8 @@ struct stripped_sizes {
 /// Throws, Complexity: as `rewrite`.
 [[nodiscard]] inline std::string strip_model(const wire_model& model) {
     strip_editor editor(model);
-    rewrite plan(model, editor);
-    string_splice bytes(model.bytes());
+    detail::rewrite plan(model, editor);
+    detail::string_splice bytes(model.bytes());
     plan.write(bytes);
     return std::move(bytes.text);
 }
@@ -42,7 +42,7 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
     const auto file = map_model(input);
     const wire_model model(file.bytes(), input, options.threads);
     strip_editor editor(model);
-    rewrite plan(model, editor, options.threads);
+    detail::rewrite plan(model, editor, options.threads);
     output_file written(output);
     plan.write(file, written);
     place_external_data(model, output, options.data, options.replace_data);

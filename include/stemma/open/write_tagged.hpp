@@ -76,16 +76,16 @@ template <carrier_policy Carrier>
     const bool carries_values =
         carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
     run_tasks(threads.parts_of_operators(model.node_count()),
-              {[&] { record = to_json(opened.record(carriers), opened.modules()); },
+              {[&] { record = detail::to_json(opened.record(carriers), opened.modules()); },
                [&] {
                    if (carries_values) {
-                       values = find_value_tags(model, opened.modules(), opened.tags());
+                       values = detail::find_value_tags(model, opened.modules(), opened.tags());
                    }
                }});
     if (carriers.mark) {
-        sketch = to_json(sketch_of(model, opened.tags().attributions, threads));
+        sketch = detail::to_json(detail::sketch_of(model, opened.tags().attributions, threads));
     }
-    const auto table = carriers.model ? to_json(to_table(opened.tags())) : std::string();
+    const auto table = carriers.model ? detail::to_json(to_table(opened.tags())) : std::string();
     return {model, opened.modules(), opened.tags(), carrier, std::move(values), record, table,
             sketch};
 }
@@ -126,7 +126,7 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
     if (options.name_nodes) {
         editor.name_nodes(opened.model());
     }
-    rewrite plan(opened.model(), editor, options.threads);
+    detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);
     place_external_data(opened.model(), output, options.data, options.replace_data);
@@ -140,8 +140,8 @@ template <carrier_policy Carrier = carrier_set>
 [[nodiscard]] std::string tagged_bytes(attributed_model& opened,
                                        const Carrier& carrier = usual_carriers) {
     auto editor = make_tag_editor(opened, carrier);
-    rewrite plan(opened.model(), editor);
-    string_splice bytes(opened.model().bytes());
+    detail::rewrite plan(opened.model(), editor);
+    detail::string_splice bytes(opened.model().bytes());
     plan.write(bytes);
     return std::move(bytes.text);
 }
@@ -151,7 +151,7 @@ template <carrier_policy Carrier = carrier_set>
 template <text_sink Sink>
 void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary) {
     const auto& model = opened.model();
-    const auto values = find_value_tags(model, opened.modules(), opened.tags());
+    const auto values = detail::find_value_tags(model, opened.modules(), opened.tags());
     write_sidecar(sink, model, opened.modules(), opened.tags(),
                   collect_statistics(model, opened.modules(), opened.tags()), values, summary);
 }

@@ -22,10 +22,10 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// The key of node metadata that ONNX Runtime's option `session.layer_assignment_settings` reads.
 inline constexpr std::string_view layer_annotation_key = "layer_ann";
-
-namespace detail {
 
 /// Gives nodes an annotation in place of the one that they have. A `model_editor`.
 class layer_annotator {
@@ -74,7 +74,7 @@ inline void annotate_layers(const attributed_model& opened, std::span<const id> 
                             std::string annotation, const std::string& output,
                             const write_options& options = {}) {
     detail::layer_annotator editor(opened.model(), nodes, std::move(annotation));
-    rewrite plan(opened.model(), editor, options.threads);
+    detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);
     place_external_data(opened.model(), output, options.data, options.replace_data);

@@ -6,7 +6,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/model_tables.hpp>
+#include <stemma/onnx/detail/model_tables.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/proto/detail/message_outline.hpp>
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
 
     /// Its nodes, values and graphs as they were when this was made.
-    [[nodiscard]] const model_tables& model() const noexcept { return known_.model(); }
+    [[nodiscard]] const detail::model_tables& model() const noexcept { return known_.model(); }
 
     /// Of a capture, of the record in the model, or made from the model.
     [[nodiscard]] const module_tree& modules() const noexcept { return known_.modules(); }
@@ -78,15 +78,16 @@ public:
         auto& found = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), found, carriers,
                                                             carriers.metadata);
-        detail::write_tags(*proto_, editor, to_json(known_.record(carriers), modules()),
-                           carriers.model ? to_json(to_table(found)) : std::string(),
-                           carriers.mark ? to_json(sketch_of(tables, found.attributions))
-                                         : std::string());
+        detail::write_tags(*proto_, editor, detail::to_json(known_.record(carriers), modules()),
+                           carriers.model ? detail::to_json(to_table(found)) : std::string(),
+                           carriers.mark
+                               ? detail::to_json(detail::sketch_of(tables, found.attributions))
+                               : std::string());
     }
 
 private:
     Proto* proto_;
-    message_outline outline_;
+    detail::message_outline outline_;
     attributed_model known_;
 };
 

@@ -5,11 +5,11 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/detail/model_tables.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/uniform_data.hpp>
 #include <stemma/onnx/detail/weight_matrix.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/model_tables.hpp>
 #include <stemma/proto/detail/metadata_props.hpp>
 
 #include <onnx/onnx_pb.h>
@@ -39,7 +39,7 @@ concept model_message = requires(const Proto& model, Proto& editable) {
 /// `Proto` is `onnx::ModelProto` or the same message of another namespace or a newer schema. Fields
 /// that the schema does not know are found among the unknown ones.
 template <model_message Proto>
-class basic_proto_model : public model_tables {
+class basic_proto_model : public detail::model_tables {
 public:
     /// A GraphProto of the schema of `Proto`.
     using graph_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().graph())>;
@@ -108,13 +108,13 @@ public:
     /// Calls `f(key, value)` for every metadata entry of the model itself, in order.
     template <class Function>
     void for_each_model_metadata(Function f) const {
-        stemma::for_each_metadata(*model_, f);
+        stemma::detail::for_each_metadata(*model_, f);
     }
 
     /// Calls `f(key, value)` for every metadata entry of a node, in order.
     template <class Function>
     void for_each_metadata(id node, Function f) const {
-        stemma::for_each_metadata(*node_messages_[node], f);
+        stemma::detail::for_each_metadata(*node_messages_[node], f);
     }
 
     /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
@@ -132,18 +132,18 @@ public:
                 [&f, value](std::string_view key, std::string_view text) { f(value, key, text); };
         };
         for (const auto& tensor : tensors_) {
-            stemma::for_each_metadata(*tensor.message, report(tensor.value));
+            stemma::detail::for_each_metadata(*tensor.message, report(tensor.value));
         }
         for (const auto& info : value_infos_) {
             if (info.value == no_id) {
                 continue;
             }
             if (info.message != nullptr) {
-                stemma::for_each_metadata(*info.message, report(info.value));
+                stemma::detail::for_each_metadata(*info.message, report(info.value));
                 continue;
             }
             auto fields = detail::read_message(info.bytes);
-            for (wire_field field; fields.next(field);) {
+            for (detail::wire_field field; fields.next(field);) {
                 if (field.is_bytes(detail::onnx_fields::value_info::metadata_props)) {
                     const auto [key, text] = detail::read_entry(fields.text(field));
                     f(info.value, key, text);
@@ -365,7 +365,7 @@ private:
                 function, detail::onnx_fields::function::value_info, [&](std::string_view bytes) {
                     std::string_view name;
                     auto fields = detail::read_message(bytes);
-                    for (wire_field field; fields.next(field);) {
+                    for (detail::wire_field field; fields.next(field);) {
                         if (field.is_bytes(detail::onnx_fields::value_info::name)) {
                             name = fields.text(field);
                         }

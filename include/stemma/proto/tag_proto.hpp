@@ -62,7 +62,7 @@ public:
     template <class Node>
     void write(id number, Node& node) const {
         for (const auto& [key, value] : metadata_) {
-            add_metadata(node, key, value);
+            detail::add_metadata(node, key, value);
         }
         for (const auto& attributes : attributes_) {
             for (const auto& attribute : attributes) {
@@ -74,14 +74,15 @@ public:
         add_line(doc_line_, node);
         if (has_mark_) {
             std::string line;
-            append_mark(number, line);
+            detail::append_mark(number, line);
             add_line(line, node);
         }
         if (name_space_) {
-            rename_metadata(node, [](std::string_view key) {
-                return std::optional(key == namespace_key ? saved_namespace_key : key);
+            detail::rename_metadata(node, [](std::string_view key) {
+                return std::optional(key == detail::namespace_key ? detail::saved_namespace_key
+                                                                  : key);
             });
-            add_metadata(node, namespace_key, *name_space_);
+            detail::add_metadata(node, detail::namespace_key, *name_space_);
         }
     }
 
@@ -112,7 +113,7 @@ private:
         for (const auto& value : text.values) {
             text.listed ? added.add_strings(value) : added.set_s(value);
         }
-        added.set_doc_string(std::string(attribute_mark));
+        added.set_doc_string(std::string(detail::attribute_mark));
         added.set_type(text.listed ? added.STRINGS : added.STRING);
     }
 
@@ -134,17 +135,18 @@ public:
     template <class Node>
     void edit_node(id, Node& node) const {
         bool given = false;
-        for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-            given = given || (key == node_name_key && value == node.name());
+        detail::for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            given = given || (key == detail::node_name_key && value == node.name());
         });
         if (given) {
             node.clear_name();
         }
-        rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
-            if (key == saved_namespace_key) {
-                return namespace_key;
+        detail::rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
+            if (key == detail::saved_namespace_key) {
+                return detail::namespace_key;
             }
-            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespaces_);
+            const bool ours =
+                detail::is_tag_entry(key) || (key == detail::namespace_key && our_namespaces_);
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();
@@ -154,7 +156,7 @@ public:
             }
         }
         if (node.has_doc_string()) {
-            const auto split = tag_edits::split_doc_string(node.doc_string());
+            const auto split = detail::tag_edits::split_doc_string(node.doc_string());
             if (split.whole_field_ours) {
                 node.clear_doc_string();
             } else if (split.kept < node.doc_string().size()) {
@@ -184,8 +186,8 @@ public:
 private:
     template <class Message>
     static void strip_metadata(Message& message) {
-        rename_metadata(message, [](std::string_view key) {
-            return is_tag_entry(key) ? std::nullopt : std::optional(key);
+        detail::rename_metadata(message, [](std::string_view key) {
+            return detail::is_tag_entry(key) ? std::nullopt : std::optional(key);
         });
     }
 
@@ -193,7 +195,7 @@ private:
     [[nodiscard]] static bool is_ours(const Attribute& attribute) {
         return (attribute.name() == source_module_attribute ||
                 attribute.name() == hierarchy_tags_attribute) &&
-               attribute.doc_string() == attribute_mark;
+               attribute.doc_string() == detail::attribute_mark;
     }
 
     bool our_namespaces_;
@@ -297,7 +299,7 @@ void write_tags(Proto& model, Editor& editor, std::string_view record, std::stri
 template <model_message Proto>
 void strip(Proto& model) {
     auto editor = detail::make_strip_editor(model);
-    edit_messages(model, editor);
+    detail::edit_messages(model, editor);
 }
 
 /// Takes everything of stemma out of a model and puts a tagging in, the same that `tag_editor` puts
@@ -321,14 +323,15 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier
 /// options the tags were found with, and whether the tree was made from the model itself.
 template <model_message Proto>
 void tag(Proto& model, const module_tree& modules, tagging& found, const carrier_set& carriers = {},
-         model_record about = {}) {
+         detail::model_record about = {}) {
     const basic_proto_model<Proto> tables(model);
     about.carriers = carriers;
     about.nodes = tables.node_count();
-    about.digest = structure_digest(tables);
-    tag(model, modules, found, carriers, carriers.metadata, to_json(about, modules),
-        carriers.model ? to_json(to_table(found)) : std::string(),
-        carriers.mark ? to_json(sketch_of(tables, found.attributions)) : std::string());
+    about.digest = detail::structure_digest(tables);
+    tag(model, modules, found, carriers, carriers.metadata, detail::to_json(about, modules),
+        carriers.model ? detail::to_json(to_table(found)) : std::string(),
+        carriers.mark ? detail::to_json(detail::sketch_of(tables, found.attributions))
+                      : std::string());
 }
 
 } // namespace stemma

@@ -178,8 +178,8 @@ private:
     }
 
     /// Returns: by module, whether it or one below has an operator that is asked for.
-    [[nodiscard]] marks holders_of(const query& asked) const {
-        marks holds(tree_->size(), 0);
+    [[nodiscard]] vertex_marks holders_of(const query& asked) const {
+        vertex_marks holds(tree_->size(), 0);
         for (auto v : find(asked)) {
             holds[attributions_[v].module] = 1;
         }
@@ -248,7 +248,7 @@ private:
 /// Returns: the modules that a query holds for: the highest ones that lie in it with all below; or,
 /// where it asks for sizes, each for which it holds but the root, unless it is the only one.
 [[nodiscard]] inline std::vector<id> list_modules(const query& asked, const tree_index& tree,
-                                                  const marks& holds) {
+                                                  const vertex_marks& holds) {
     std::vector<id> found;
     if (asked.asks_for_sizes()) {
         for (id m = 1; m < tree.size(); ++m) {

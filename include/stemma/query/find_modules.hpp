@@ -28,10 +28,14 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// Returns: what queries ask of a model besides names and places. Complexity: O(1).
 [[nodiscard]] inline model_facts facts_of(const attributed_model& opened) {
     return {opened.model(), opened.modules(), opened.tags()};
 }
+
+} // namespace detail
 
 /// Throws: the `error` of `error_code::not_found` that says why nothing fits a query, and what is
 ///   like it. Complexity: that of `explain_no_match`.
@@ -39,7 +43,7 @@ namespace stemma {
     STEMMA_THROW(error(error_code::not_found, opened.file().path(), "query",
                        explain_no_match(asked, opened.modules(), opened.tags().tags,
                                         opened.operators(), opened.tags().attributions,
-                                        opened.tags().provenances, facts_of(opened))));
+                                        opened.tags().provenances, detail::facts_of(opened))));
 }
 
 /// Returns: the modules that a query asks for (see docs/query.md), in the order
@@ -57,7 +61,7 @@ namespace stemma {
     }
     auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags,
                                        opened.operators(), opened.tags().attributions,
-                                       opened.tags().provenances, facts_of(opened));
+                                       opened.tags().provenances, detail::facts_of(opened));
     if (found.empty()) {
         refuse_unmatched(opened, asked);
     }
@@ -72,7 +76,7 @@ namespace stemma {
     const auto asked = parse_query(text);
     auto found = find_matching_operators(asked, opened.modules(), opened.tags().tags,
                                          opened.operators(), opened.tags().attributions,
-                                         opened.tags().provenances, facts_of(opened));
+                                         opened.tags().provenances, detail::facts_of(opened));
     if (found.empty()) {
         refuse_unmatched(opened, asked);
     }
@@ -83,7 +87,7 @@ namespace stemma {
 /// Throws, Complexity: as `find_nodes`.
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
     auto answer = answer_query(asked, opened.model(), opened.operators(), opened.modules(),
-                               opened.tags(), facts_of(opened));
+                               opened.tags(), detail::facts_of(opened));
     if (answer.nodes.empty() && answer.modules.empty() && answer.values.empty() &&
         answer.initializers.empty()) {
         refuse_unmatched(opened, asked);
@@ -98,7 +102,7 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
                         std::optional<answer_order> order,
                         std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const auto& model = opened.model();
-    const auto facts = facts_of(opened);
+    const auto facts = detail::facts_of(opened);
     if (!order) {
         for (auto* list : {&answer.modules, &answer.nodes, &answer.values, &answer.initializers}) {
             list->resize(std::min(list->size(), most));

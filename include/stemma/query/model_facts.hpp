@@ -73,14 +73,14 @@ public:
         if (const auto tensor = known.tensor_of[value]; tensor != no_id) {
             const auto header = read_tensor_header(*model_, model_->tensors()[tensor]);
             value_fact fact{
-                std::string(data_type_name(header.data_type)), true, {}, data_size(header)};
+                std::string(data_type_name(header.data_type)), true, {}, detail::data_size(header)};
             for (auto extent : header.dims) {
                 fact.extents.push_back(std::to_string(extent));
             }
             return fact;
         }
         const auto type = known.types.type_of(value);
-        return type ? fact_of(describe_type(*type)) : value_fact();
+        return type ? fact_of(detail::describe_type(*type)) : value_fact();
     }
 
     /// Returns: elements of the parameters of a module, with all below.
@@ -102,7 +102,7 @@ private:
     struct known_types {
         explicit known_types(const wire_model& model)
             : types(model), tensor_of(model.value_count(), no_id) {
-            infer_shapes(model, types);
+            detail::infer_shapes(model, types);
             const auto tensors = model.tensors();
             for (id i = 0; i < tensors.size(); ++i) {
                 if (tensors[i].value != no_id) {
@@ -115,7 +115,7 @@ private:
         std::vector<id> tensor_of; // by value: place among the tensors
     };
 
-    [[nodiscard]] static value_fact fact_of(const described_type& type) {
+    [[nodiscard]] static value_fact fact_of(const detail::described_type& type) {
         value_fact fact{type.name, type.has_shape, {}, std::nullopt};
         tensor_header header; // to know its size
         bool sized = type.has_shape;
@@ -132,7 +132,7 @@ private:
                 sized = false;
             }
         }
-        fact.bytes = sized ? data_size(header) : std::nullopt;
+        fact.bytes = sized ? detail::data_size(header) : std::nullopt;
         return fact;
     }
 

@@ -46,18 +46,19 @@ struct value_at_node {
 /// about values of the value itself, all else of the node.
 template <class Matcher, query_facts Facts>
 void narrow_values(const query& asked, bool wanted, std::span<const value_at_node> all,
-                   const Matcher& matcher, const Facts& facts, marks& left) {
+                   const Matcher& matcher, const Facts& facts, vertex_marks& left) {
     if (!asked.asks_for_values()) {
         const auto nodes = matcher.find(asked);
-        marks holds(all.size(), 0);
+        vertex_marks holds(all.size(), 0);
         std::transform(all.begin(), all.end(), holds.begin(), [&](const value_at_node& one) {
             return static_cast<char8_t>(std::binary_search(nodes.begin(), nodes.end(), one.node));
         });
         keep(holds, wanted, left);
     } else if (has_parts(asked)) {
-        narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-            narrow_values(part, holds, all, matcher, facts, still);
-        });
+        narrow_by_parts(asked, wanted, left,
+                        [&](const query& part, bool holds, vertex_marks& still) {
+                            narrow_values(part, holds, all, matcher, facts, still);
+                        });
     } else {
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto of_node = asked.kind == query_kind::weight ? facts.weights_of(all[i].node)
@@ -88,7 +89,7 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
         }
     }
     const auto list = [&](const std::vector<value_at_node>& all) {
-        marks left(all.size(), 1);
+        vertex_marks left(all.size(), 1);
         narrow_values(asked, true, std::span(all), matcher, facts, left);
         std::vector<id> values;
         for (std::size_t i = 0; i < all.size(); ++i) {

@@ -54,14 +54,15 @@ public:
 
     /// Puts the name of a node behind all else in it, where it was taken out; and metadata that say
     /// so, by which stripping finds it. Complexity: O(length).
-    void edit_node(id node, message_edits& edits) const {
+    void edit_node(id node, detail::message_edits& edits) const {
         const auto name = of(node);
         if (name.empty()) {
             return;
         }
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
-        edits.insert_entry(end, detail::onnx_fields::node::metadata_props, node_name_key, name);
+        edits.insert_entry(end, detail::onnx_fields::node::metadata_props, detail::node_name_key,
+                           name);
         std::string field;
         detail::append_field(detail::onnx_fields::node::name, name, field);
         edits.insert(end, field);
@@ -72,7 +73,7 @@ private:
         bool given = false;
         if (model_->has_metadata(node)) {
             model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-                given = given || (key == node_name_key && value == model_->name(node));
+                given = given || (key == detail::node_name_key && value == model_->name(node));
             });
         }
         return given;

@@ -143,7 +143,8 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
 /// Complexity: O(nodes + weights), and modules times types of operators and of weights.
 [[nodiscard]] inline module_statistics
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found,
-                   std::span<const stored_weight> weights, std::span<const weight_place> places) {
+                   std::span<const stored_weight> weights,
+                   std::span<const detail::weight_place> places) {
     const auto& tree = modules.index();
     module_statistics result;
     result.own_nodes.resize(modules.size());
@@ -203,7 +204,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
     const auto weights = find_weights(model);
     return collect_statistics(model, modules, found, weights,
-                              place_weights(model, modules, found, weights));
+                              detail::place_weights(model, modules, found, weights));
 }
 
 /// Returns: how many bytes, with at most one digit behind the point: `16.0 kB`. Complexity: O(1).

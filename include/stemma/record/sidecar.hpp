@@ -201,7 +201,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.end_array();
     json.key("values");
     json.begin_array();
-    const auto readers = collect_value_readers(model);
+    const auto readers = detail::collect_value_readers(model);
     const auto write_place = [&](id node) {
         json.begin_object(true);
         json.member("graph", graph_paths[model.graph_of(node)]);

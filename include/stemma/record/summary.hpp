@@ -26,6 +26,8 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// Whether a node has a module to speak of: one below the root, or surely (0.8 and more) the root,
 /// where all stays of which nothing is known.
 [[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
@@ -37,6 +39,8 @@ namespace stemma {
 [[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
     return made.confidence <= detail::confidence::common_ancestor || !is_tagged(made);
 }
+
+} // namespace detail
 
 /// What there is to say of a tagged model as a whole (`stemma.summary/1`).
 struct tag_summary {
@@ -52,7 +56,7 @@ struct tag_summary {
 
     provenance_names provenances; ///< of the sources that were asked
     /// Nodes, by the number of the provenance.
-    std::vector<std::size_t> provenance = std::vector<std::size_t>(provenance_count);
+    std::vector<std::size_t> provenance = std::vector<std::size_t>(detail::provenance_count);
     std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
     std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
     std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
@@ -86,12 +90,12 @@ struct tag_summary {
     }
     const bool named = modules.size() > 1 || !modules.class_name(0).empty();
     std::vector<std::size_t> by_module(modules.size());
-    std::array<std::size_t, dialect_count> by_dialect{};
+    std::array<std::size_t, detail::dialect_count> by_dialect{};
     for (auto node : nodes) {
         const auto& made = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += named && is_tagged(made) ? 1U : 0U;
+        summary.tagged += named && detail::is_tagged(made) ? 1U : 0U;
         ++by_module[found.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
@@ -106,7 +110,7 @@ struct tag_summary {
             break;
         }
     }
-    for (std::size_t d = 0; d < dialect_count; ++d) {
+    for (std::size_t d = 0; d < detail::dialect_count; ++d) {
         if (static_cast<dialect>(d) != dialect::none && by_dialect[d] > 0) {
             summary.dialects.emplace(to_string(static_cast<dialect>(d)), by_dialect[d]);
         }

@@ -30,6 +30,8 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// Returns: the value of a metadata entry of the model, if it has one.
 [[nodiscard]] inline std::optional<std::string_view> find_model_metadata(const wire_model& model,
                                                                          std::string_view key) {
@@ -68,6 +70,8 @@ find_readable_record(const wire_model& model, std::string_view key,
     return std::nullopt;
 }
 
+} // namespace detail
+
 /// Knows the modules that a tagged ONNX file holds, for `read_captures`.
 struct recorded_modules {
     /// Returns: the tree in the record of a model, nothing for what begins like no model.
@@ -82,7 +86,7 @@ struct recorded_modules {
         if (is_text) {
             return std::nullopt;
         }
-        auto record = find_model_record(wire_model(bytes, std::string(path)));
+        auto record = detail::find_model_record(wire_model(bytes, std::string(path)));
         if (!record) {
             STEMMA_THROW(error(error_code::malformed, std::string(path), "",
                                "is a model without tags, which holds no modules"));
@@ -107,17 +111,19 @@ public:
     explicit strip_editor(const wire_model& model)
         : edits_(model, detail::has_our_namespaces(model)) {}
 
-    void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
-    void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
+    void edit_node(id node, detail::message_edits& edits) const {
+        edits_.edit_node(node, nullptr, edits);
+    }
+    void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) const {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
     }
-    void edit_value_info(const value_info_ref& info, message_edits& edits) const {
+    void edit_value_info(const value_info_ref& info, detail::message_edits& edits) const {
         edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
     }
-    void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
+    void edit_model(detail::message_edits& edits) const { edits_.edit_model({}, edits); }
 
 private:
-    tag_edits edits_;
+    detail::tag_edits edits_;
 };
 
 /// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
@@ -141,17 +147,17 @@ public:
         shared_facts facts;
         facts.value_tags = std::move(value_tags);
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
-        detail::append_entry(metadata, model_key, record, facts.added_to_model);
+        detail::append_entry(metadata, detail::model_key, record, facts.added_to_model);
         if (!table.empty()) {
-            detail::append_entry(metadata, tag_table_key, table, facts.added_to_model);
+            detail::append_entry(metadata, detail::tag_table_key, table, facts.added_to_model);
         }
         if (!sketch.empty()) {
-            detail::append_entry(metadata, sketch_key, sketch, facts.added_to_model);
+            detail::append_entry(metadata, detail::sketch_key, sketch, facts.added_to_model);
         }
         facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
 
-    void edit_node(id node, message_edits& edits) {
+    void edit_node(id node, detail::message_edits& edits) {
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
         const bool carried = found_->origins.kind(node) != origin_kind::unknown;
@@ -163,7 +169,7 @@ public:
             if (carried) {
                 origins_.clear();
                 detail::append_origins(found_->origins, *modules_, node, model_->name(node), module,
-                               origins_);
+                                       origins_);
                 texts.origins = origins_;
             }
             carrier_.write(texts, sink_);
@@ -179,17 +185,17 @@ public:
         names_ = std::make_shared<const given_names>(model);
     }
 
-    void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
+    void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
                              tags_of(tensor.value), edits);
     }
 
-    void edit_value_info(const value_info_ref& info, message_edits& edits) {
+    void edit_value_info(const value_info_ref& info, detail::message_edits& edits) {
         edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props,
                              tags_of(info.value), edits);
     }
 
-    void edit_model(message_edits& edits) const {
+    void edit_model(detail::message_edits& edits) const {
         edits_.edit_model(facts_->added_to_model, edits);
     }
 
@@ -209,9 +215,9 @@ private:
     const module_tree* modules_;
     const tagging* found_;
     Carrier carrier_;
-    tag_texts texts_;
-    tag_edits edits_;
-    wire_carrier_sink sink_;
+    detail::tag_texts texts_;
+    detail::tag_edits edits_;
+    detail::wire_carrier_sink sink_;
     std::string origins_; // of the last node
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
@@ -220,8 +226,8 @@ private:
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
-[[nodiscard]] inline recorded_tags to_table(const tagging& found) {
-    recorded_tags table;
+[[nodiscard]] inline detail::recorded_tags to_table(const tagging& found) {
+    detail::recorded_tags table;
     for (id v = 0; v < found.attributions.size(); ++v) {
         table.module.push_back(found.attributions[v].module);
         if (found.pool.size_of(found.tag_sets[v]) > 1) {

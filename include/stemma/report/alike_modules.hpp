@@ -5,7 +5,7 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -43,15 +43,16 @@ public:
         }
         for (id node = 0; node < model.node_count(); ++node) {
             // A sum, as nodes of a module need not stand together.
-            outline_[attributions[node].module] += hash_mix(1, model.operator_id(node));
+            outline_[attributions[node].module] += detail::hash_mix(1, model.operator_id(node));
         }
         const auto& tree = modules.index();
         for (auto m = static_cast<id>(modules.size()); m-- > 0;) {
             // Modules below come first, and have added themselves.
-            outline_[m] = hash_bytes(modules.class_name(m), hash_mix(outline_[m], 2));
+            outline_[m] =
+                detail::hash_bytes(modules.class_name(m), detail::hash_mix(outline_[m], 2));
             if (m > 0) {
-                const auto name = hash_bytes(modules.attribute(m), 3);
-                outline_[tree.parent(m)] += hash_mix(name, outline_[m]);
+                const auto name = detail::hash_bytes(modules.attribute(m), 3);
+                outline_[tree.parent(m)] += detail::hash_mix(name, outline_[m]);
             }
         }
     }
@@ -89,16 +90,17 @@ private:
         std::uint64_t code = 0;
         const auto meet = [&](id value) {
             const auto [at, first] = numbers.emplace(value, static_cast<id>(numbers.size()));
-            code = hash_mix(code, at->second);
+            code = detail::hash_mix(code, at->second);
             return first;
         };
         for (auto node : members_.all(m)) {
-            code = hash_attributes(node, hash_mix(code, model_->operator_id(node)));
+            code = hash_attributes(node, detail::hash_mix(code, model_->operator_id(node)));
             for (auto value : model_->inputs(node)) {
                 if (value == no_id) {
-                    code = hash_mix(code, no_id);
+                    code = detail::hash_mix(code, no_id);
                 } else if (meet(value)) {
-                    code = hash_mix(code, tensor_of_[value] == no_id ? 0 : hash_weight(value));
+                    code =
+                        detail::hash_mix(code, tensor_of_[value] == no_id ? 0 : hash_weight(value));
                 }
             }
             for (id i = 0; i < model_->output_count(node); ++i) {
@@ -110,36 +112,38 @@ private:
 
     [[nodiscard]] std::uint64_t hash_weight(id value) const {
         const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
-        auto hash = hash_mix(4, static_cast<std::uint64_t>(header.data_type));
+        auto hash = detail::hash_mix(4, static_cast<std::uint64_t>(header.data_type));
         for (auto extent : header.dims) {
-            hash = hash_mix(hash, static_cast<std::uint64_t>(extent));
+            hash = detail::hash_mix(hash, static_cast<std::uint64_t>(extent));
         }
         return hash;
     }
 
     [[nodiscard]] std::uint64_t hash_attributes(id node, std::uint64_t hash) const {
         using at = detail::onnx_fields::attribute;
-        node_attributes(*model_, node).for_each([&](std::string_view, wire_reader fields) {
-            if (tag_edits::is_ours(fields)) {
-                return;
-            }
-            for (wire_field field; fields.next(field);) {
-                const bool body = field.is_bytes(at::g) || field.is_bytes(at::graphs);
-                if (body || field.number == at::doc_string) {
-                    continue; // the nodes of bodies are nodes of modules themselves
+        detail::node_attributes(*model_, node)
+            .for_each([&](std::string_view, detail::wire_reader fields) {
+                if (detail::tag_edits::is_ours(fields)) {
+                    return;
                 }
-                const auto bytes = fields.whole(field);
-                hash = bytes.size() > short_attribute
-                           ? hash_mix(hash_mix(hash, field.number), bytes.size())
-                           : hash_bytes(bytes, hash);
-            }
-        });
+                for (detail::wire_field field; fields.next(field);) {
+                    const bool body = field.is_bytes(at::g) || field.is_bytes(at::graphs);
+                    if (body || field.number == at::doc_string) {
+                        continue; // the nodes of bodies are nodes of modules themselves
+                    }
+                    const auto bytes = fields.whole(field);
+                    hash =
+                        bytes.size() > short_attribute
+                            ? detail::hash_mix(detail::hash_mix(hash, field.number), bytes.size())
+                            : detail::hash_bytes(bytes, hash);
+                }
+            });
         return hash;
     }
 
     const wire_model* model_;
     const module_tree* modules_;
-    module_members members_;
+    detail::module_members members_;
     std::vector<std::uint64_t> outline_; // by module: equal where they can be alike
     std::vector<id> tensor_of_;          // by value
     std::unordered_map<id, std::uint64_t> codes_;

@@ -48,8 +48,8 @@ struct model_report {
     model_report report;
     report.part = find_part(opened, nodes);
     report.summary = summarize(opened, report.part.nodes, truth);
-    report.analysis = analyze_modules(opened.model(), opened.operators().graph(), opened.modules(),
-                                      opened.tags(), report.part.nodes);
+    report.analysis = detail::analyze_modules(opened.model(), opened.operators().graph(),
+                                              opened.modules(), opened.tags(), report.part.nodes);
     for (const auto& table : opened.captured()) {
         captured_share share{table.source, table.count(), 0, 0};
         for (id node = 0; node < table.of.size(); ++node) {

@@ -350,7 +350,7 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
     const auto& graph = ops.graph();
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
+        shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     std::vector<id> module;
     for (const auto& made : found.attributions) {

@@ -112,8 +112,8 @@ public:
     /// Complexity: that of `find_value_tags`.
     explicit explainer(attributed_model& opened)
         : opened_(opened)
-        , readers_(collect_value_readers(opened.model()))
-        , value_tags_(find_value_tags(opened.model(), opened.modules(), opened.tags()))
+        , readers_(detail::collect_value_readers(opened.model()))
+        , value_tags_(detail::find_value_tags(opened.model(), opened.modules(), opened.tags()))
         , describe_(opened.model(), value_descriptions::inferring::asked) {}
 
     /// Returns: the nodes that `text` names: `#7` and `5/body#2` by position, else by name.
@@ -375,7 +375,7 @@ private:
     }
 
     attributed_model& opened_;
-    grouped_ids readers_;
+    detail::grouped_ids readers_;
     std::vector<id_set> value_tags_;
     value_descriptions describe_;
     mutable std::optional<module_explainer> of_modules_; // once it is needed

@@ -14,10 +14,14 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// Returns: how Model Explorer calls a graph: `main`, else its path.
 [[nodiscard]] inline std::string explorer_graph_id(const onnx_model& model, id g) {
     return g == 0 ? "main" : model.graph_path(g);
 }
+
+} // namespace detail
 
 /// Writes numbers of nodes as an overlay for Model Explorer, which shows their sums at modules.
 /// `value_of(node)` gives the number; what is 0 is left out. Complexity: O(nodes).
@@ -30,7 +34,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     json_writer json(sink);
     json.begin_object();
     for (id g = 0; g < model.graph_count(); ++g) {
-        json.key(explorer_graph_id(model, g));
+        json.key(detail::explorer_graph_id(model, g));
         json.begin_object();
         json.key("results");
         json.begin_object();

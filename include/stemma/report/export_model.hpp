@@ -41,7 +41,7 @@ template <text_sink Sink>
 void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
     const value_descriptions describe(opened.model());
     const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
-    const picture_notes notes(opened.model(), counts, describe);
+    const detail::picture_notes notes(opened.model(), counts, describe);
     write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe, notes);
 }
 
@@ -77,7 +77,7 @@ void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay 
 template <text_sink Sink>
 void write_module_dags(Sink& sink, const attributed_model& opened,
                        const dag_options& options = {}) {
-    const report_names names(opened.model());
+    const detail::report_names names(opened.model());
     write_module_dags(
         sink, opened.operators(), opened.modules().index(), opened.tags(),
         [&](id node) { return names.node(node); }, options);
@@ -87,8 +87,8 @@ void write_module_dags(Sink& sink, const attributed_model& opened,
 /// `write_module_dags` has for them. Complexity: as above.
 template <text_sink Sink>
 void write_operation_metadata(Sink& sink, attributed_model& opened) {
-    const report_names names(opened.model());
-    const auto values = find_value_tags(opened.model(), opened.modules(), opened.tags());
+    const detail::report_names names(opened.model());
+    const auto values = detail::find_value_tags(opened.model(), opened.modules(), opened.tags());
     write_operation_metadata(sink, opened.model(), opened.tags(), values, names);
 }
 

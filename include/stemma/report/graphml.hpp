@@ -8,7 +8,7 @@
 #include <stemma/io/detail/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/report/visibility.hpp>
@@ -104,12 +104,12 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
                    const Visibility& visibility = {}, const Attributes& attributes = {}) {
     const auto& graph = ops.graph();
     const tree_index& tree = modules.index();
-    const vertices_by_index vertex(graph);
+    const detail::vertices_by_index vertex(graph);
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
+        shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
-    const module_members members(tree, found.attributions);
+    const detail::module_members members(tree, found.attributions);
     detail::graphml_lines out(sink);
     const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
     const auto write_module = [&](id m) {
@@ -164,14 +164,14 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     std::size_t edges = 0;
     for (id v = 0; v < shown.size(); ++v) {
         for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
-            const auto from = index_of(graph, source(*it, graph));
+            const auto from = detail::index_of(graph, source(*it, graph));
             if (!shown[from]) {
                 continue;
             }
             out.line("<edge id=\"" + number('e', edges++) + "\" source=\"" + number('n', from) +
                      "\" target=\"" + number('n', v) + "\">");
             if constexpr (carries_values<graph_of<Ops>>) {
-                const value_description value = describe(value_on(graph, *it));
+                const value_description value = describe(detail::value_on(graph, *it));
                 out.data("tensor", value.name);
                 out.data("type", value.type);
                 out.data("shape", value.shape);

@@ -7,9 +7,9 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
@@ -43,6 +43,8 @@ struct model_analysis {
     std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
     std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
+
+namespace detail {
 
 /// Looks at the modules of a model and at `nodes` of it. `graph` is the flat graph of the model.
 /// Complexity: that of `collect_statistics` and of `find_non_convex_modules`.
@@ -90,6 +92,8 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
         find_non_convex_modules(graph, modules.index(), found.attributions, std::move(apart));
     return result;
 }
+
+} // namespace detail
 
 /// Writes the members of an analysis into an object that is open; of the modules those in `rows`.
 /// Complexity: O(length).

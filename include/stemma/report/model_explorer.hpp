@@ -24,6 +24,8 @@
 
 namespace stemma {
 
+namespace detail {
+
 /// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
 /// Complexity: O(depth + length).
 [[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
@@ -44,8 +46,6 @@ namespace stemma {
     }
     return text;
 }
-
-namespace detail {
 
 /// Writes the graphs of a model for Model Explorer, each with the values that it does not make
 /// itself as nodes of their own.

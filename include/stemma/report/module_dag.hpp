@@ -65,7 +65,7 @@ public:
         for (auto v : operators) {
             const auto first = edges.size();
             for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
-                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
+                const auto reader = static_cast<id>(detail::index_of(graph_, target(*it, graph_)));
                 if (rounds_[reader] == round_) {
                     edges.emplace_back(v, reader);
                 }
@@ -89,9 +89,9 @@ private:
 
     const Graph& graph_;
     const tree_index& modules_;
-    vertices_by_index<Graph> vertex_;
-    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
-    grouped_ids members_;    // vertex indices, by module
+    detail::vertices_by_index<Graph> vertex_;
+    std::vector<id> rounds_;      // by index, the last one in which it was in the DAG
+    detail::grouped_ids members_; // vertex indices, by module
     id round_ = 0;
     module_dag dag_;
 };

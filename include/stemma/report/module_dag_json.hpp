@@ -35,7 +35,7 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
     const auto& graph = ops.graph();
     std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = detail::shows(visibility, ops, *it);
+        shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     module_dags dags(graph, modules, [&](id v, auto take) {
         if (shown[v] && options.multi) {

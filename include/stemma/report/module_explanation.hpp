@@ -6,10 +6,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/cut/boundary.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
@@ -69,16 +69,17 @@ public:
         : opened_(&opened)
         , describe_(&describe)
         , weights_(find_weights(opened.model()))
-        , places_(place_weights(opened.model(), opened.modules(), opened.tags(), weights_))
+        , places_(detail::place_weights(opened.model(), opened.modules(), opened.tags(), weights_))
         , counts_(collect_statistics(opened.model(), opened.modules(), opened.tags(), weights_,
                                      places_))
         , members_(opened.modules().index(), opened.tags().attributions)
         , alike_(opened.model(), opened.modules(), opened.tags().attributions)
-        , readers_(collect_value_readers(opened.model()))
+        , readers_(detail::collect_value_readers(opened.model()))
         , apart_(opened.model().node_count())
         , leaves_(opened.model().value_count(), no_id) {
         const auto& model = opened.model();
-        const auto dependences = find_dependence(model, find_random_operators(model));
+        const auto dependences =
+            detail::find_dependence(model, detail::find_random_operators(model));
         for (id node = 0; node < model.node_count(); ++node) {
             apart_[node] = dependences[node] <= dependence::weight;
         }
@@ -269,11 +270,11 @@ private:
     const attributed_model* opened_;
     const value_descriptions* describe_;
     std::vector<stored_weight> weights_;
-    std::vector<weight_place> places_;
+    std::vector<detail::weight_place> places_;
     module_statistics counts_;
-    module_members members_;
+    detail::module_members members_;
     alike_modules alike_;
-    grouped_ids readers_;
+    detail::grouped_ids readers_;
     std::vector<bool> apart_;              // by node: copied to whoever reads it
     std::vector<id> leaves_;               // by value: the graph that it is a result of
     std::optional<std::vector<id>> order_; // producers first; empty where there is a cycle

@@ -2,7 +2,7 @@
 #ifndef STEMMA_REPORT_SUMMARIZE_MODEL_HPP
 #define STEMMA_REPORT_SUMMARIZE_MODEL_HPP
 
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -25,6 +25,8 @@ namespace stemma {
 
 /// The true module of each node, by path; nothing where that is not known.
 using true_modules = std::vector<std::optional<std::string>>;
+
+namespace detail {
 
 /// Returns: what the names of the nodes are in a file of true modules.
 /// Throws: `error` of `error_code::malformed`, also when it speaks of no node of the model; of
@@ -64,6 +66,8 @@ using true_modules = std::vector<std::optional<std::string>>;
     return truth;
 }
 
+} // namespace detail
+
 /// Sums up some nodes of a model, called by its path. Requires: the evidence was not forgotten.
 /// Complexity: that of `summarize` and of `detect_dialects`.
 [[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes) {
@@ -72,6 +76,8 @@ using true_modules = std::vector<std::optional<std::string>>;
     summary.model = opened.file().path();
     return summary;
 }
+
+namespace detail {
 
 /// Adds to a summary of some nodes how many of these are where they truly belong.
 /// Complexity: O(nodes * log modules).
@@ -97,6 +103,8 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
     summary.oracle_modules.assign(by_module.begin(), by_module.end());
 }
 
+} // namespace detail
+
 /// Sums up some nodes of a model, and compares them with the truth: that in a file, or what one
 /// source of evidence says (`scope`); with nothing for "".
 /// Throws: as `read_true_modules` and `claimed_modules`. Complexity: that of both.
@@ -105,9 +113,10 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
     auto summary = summarize(opened, nodes);
     if (!truth.empty()) {
         const auto source = opened.tags().provenances.find(truth);
-        compare_with_truth(
-            summary, opened,
-            source ? claimed_modules(opened, *source) : read_true_modules(opened, truth), nodes);
+        detail::compare_with_truth(summary, opened,
+                                   source ? detail::claimed_modules(opened, *source)
+                                          : detail::read_true_modules(opened, truth),
+                                   nodes);
     }
     return summary;
 }

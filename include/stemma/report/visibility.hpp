@@ -73,7 +73,7 @@ struct hide_types {
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
         return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return glob_match(pattern, ops.op_type(v));
+            return detail::glob_match(pattern, ops.op_type(v));
         });
     }
 };

@@ -195,8 +195,8 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     // Operators do not take equally long, so there are more parts than threads.
     const auto workers = threads.parts_of_operators(size);
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
-    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
-        const auto [first, last] = vertex_range(graph, parts.size(), part);
+    detail::for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
+        const auto [first, last] = detail::vertex_range(graph, parts.size(), part);
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
     });

@@ -93,7 +93,7 @@ struct without_findings {
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
-            return glob_match(pattern, found.code);
+            return detail::glob_match(pattern, found.code);
         });
         return unwanted ? std::nullopt : std::optional(found.level);
     }

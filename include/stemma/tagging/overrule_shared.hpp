@@ -45,7 +45,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
-            const auto v = static_cast<id>(index_of(graph, *it));
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
             const auto& made = result[v];
             if (made.module == no_id || !independent[v]) {
                 continue;
@@ -56,7 +56,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             detail::common_module readers;
             float least = std::min(detail::confidence::read_by_others, made.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto& read_by = result[index_of(graph, target(*out, graph))];
+                const auto& read_by = result[detail::index_of(graph, target(*out, graph))];
                 if (const auto reader = read_by.module; reader != no_id) {
                     readers.add(reader);
                     least = std::min(least, read_by.confidence);

@@ -95,7 +95,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
                                       : "names a module that is not in the tree");
         }
     }
-    limit_confidence(ops, order, evidence, result);
+    detail::limit_confidence(ops, order, evidence, result);
 }
 
 /// Refuses operators that are none, with a sentence.

@@ -41,8 +41,14 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Sets of two or more tags beyond this many become the tag of their common ancestor.
 inline constexpr std::size_t default_tag_cap = 64;
+
+} // namespace detail
 
 /// Finds every operator's tags: the set of selected modules that its result serves.
 ///
@@ -52,7 +58,8 @@ inline constexpr std::size_t default_tag_cap = 64;
 /// Complexity: O((V + E) * cap).
 template <operator_view Ops>
 void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const id> selected,
-                    std::span<id_set> tags, id_set_pool& pool, std::size_t cap = default_tag_cap) {
+                    std::span<id_set> tags, id_set_pool& pool,
+                    std::size_t cap = detail::default_tag_cap) {
     if (std::all_of(tags.begin(), tags.end(), [](id_set set) { return set == no_id; })) {
         return;
     }
@@ -61,12 +68,12 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
     const auto of_readers = [&](operator_t<Ops> vertex) {
         readers.clear();
         for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            readers.add(tags[index_of(graph, target(*it, graph))]);
+            readers.add(tags[detail::index_of(graph, target(*it, graph))]);
         }
         return readers.get();
     };
     sweep_order(graph).backward([&](operator_t<Ops> vertex) {
-        auto& set = tags[index_of(graph, vertex)];
+        auto& set = tags[detail::index_of(graph, vertex)];
         if (set == no_id) {
             set = of_readers(vertex);
         }

@@ -113,8 +113,8 @@ struct not_infrastructure {
         }
         return !packages.contain(modules.qualified_class(m)) ||
                std::any_of(keep.begin(), keep.end(), [&](const auto& pattern) {
-                   return glob_match(pattern, modules.class_name(m)) ||
-                          glob_match(pattern, modules.qualified_class(m));
+                   return detail::glob_match(pattern, modules.class_name(m)) ||
+                          detail::glob_match(pattern, modules.qualified_class(m));
                });
     }
 };
@@ -159,8 +159,8 @@ struct of_classes {
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
         return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return glob_match(pattern, modules.class_name(m)) ||
-                   glob_match(pattern, modules.qualified_class(m));
+            return detail::glob_match(pattern, modules.class_name(m)) ||
+                   detail::glob_match(pattern, modules.qualified_class(m));
         });
     }
 };

@@ -138,7 +138,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         }
         std::sort(several.begin(), several.end());
         several.erase(std::unique(several.begin(), several.end()), several.end());
-        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
+        if (result.tag_sets[v] != no_id && several.size() <= detail::default_tag_cap) {
             result.tag_sets[v] = result.pool.intern(several);
         }
     });

@@ -157,10 +157,10 @@ private:
             made_.text = "sparse tensor";
         } else if (field.is_bytes(at::type_proto)) {
             implied_ = a_type;
-            made_.text = to_text(stemma::describe_type(fields.text(field)));
+            made_.text = to_text(stemma::detail::describe_type(fields.text(field)));
         } else if (field.is_bytes(at::type_protos)) {
             implied_ = types;
-            add_item([&] { return to_text(stemma::describe_type(fields.text(field))); });
+            add_item([&] { return to_text(stemma::detail::describe_type(fields.text(field))); });
         }
     }
 
@@ -238,12 +238,13 @@ private:
 [[nodiscard]] inline std::vector<described_attribute>
 describe_attributes(const wire_model& model, id node, attribute_limits limits = {}) {
     std::vector<described_attribute> all;
-    node_attributes(model, node).for_each([&](std::string_view, wire_reader fields) {
-        if (!tag_edits::is_ours(fields)) {
-            all.push_back(
-                detail::attribute_describer(limits).describe(fields, model.domain(node).empty()));
-        }
-    });
+    detail::node_attributes(model, node)
+        .for_each([&](std::string_view, detail::wire_reader fields) {
+            if (!detail::tag_edits::is_ours(fields)) {
+                all.push_back(detail::attribute_describer(limits).describe(
+                    fields, model.domain(node).empty()));
+            }
+        });
     return all;
 }
 

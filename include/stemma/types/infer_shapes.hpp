@@ -68,7 +68,7 @@ public:
     /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
     /// functions all are.
     void find(id value) {
-        if (table_.opset() > last_known_opset || types_.type_of(value)) {
+        if (table_.opset() > detail::last_known_opset || types_.type_of(value)) {
             return;
         }
         if (!model_.functions().empty()) {
@@ -82,7 +82,7 @@ public:
     /// Looks at all nodes, so that no `find` has to.
     /// Complexity: O(nodes + values).
     void look_at_all() {
-        if (table_.opset() <= last_known_opset) {
+        if (table_.opset() <= detail::last_known_opset) {
             infer_all();
         }
     }
@@ -90,7 +90,7 @@ public:
     /// As `find` of all values.
     /// Complexity: O(nodes + values).
     void find_all() {
-        if (table_.opset() > last_known_opset) {
+        if (table_.opset() > detail::last_known_opset) {
             return;
         }
         infer_all();
@@ -198,7 +198,7 @@ private:
         }
         for (auto node : contents_.nodes(g)) {
             const auto* rule = rules_[model_.operator_id(node)];
-            const node_attributes attributes(model_, node);
+            const detail::node_attributes attributes(model_, node);
             if (model_.callee(node) != no_id || !attributes.has_reference() ||
                 (exact_ && detail::keeps_extents(attributes))) {
                 infer_call_or_node(node);
@@ -352,11 +352,15 @@ private:
     shape_observer* observer_ = &nobody_;
 };
 
+namespace detail {
+
 /// Adds the types of all values that can be known, see `shape_inference`.
 /// Complexity: O(nodes + values).
 inline void infer_shapes(const wire_model& model, value_types& types) {
     shape_inference(model, types).find_all();
 }
+
+} // namespace detail
 
 } // namespace stemma
 

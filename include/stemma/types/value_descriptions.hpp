@@ -31,7 +31,7 @@ public:
     explicit value_descriptions(const wire_model& model, inferring when = inferring::all)
         : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
         if (when == inferring::all) {
-            infer_shapes(model, types_);
+            detail::infer_shapes(model, types_);
         } else {
             inference_.emplace(model, types_);
         }
@@ -49,16 +49,16 @@ public:
         if (inference_ && tensor_of_[value] == no_id) {
             inference_->find(value);
         }
-        described_type type;
+        detail::described_type type;
         if (tensor_of_[value] != no_id) {
             const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
             type.name = detail::element_name(header.data_type);
             type.shape.assign(header.dims.begin(), header.dims.end());
             type.has_shape = true;
         } else if (const auto known = types_.type_of(value)) {
-            type = describe_type(*known);
+            type = detail::describe_type(*known);
         }
-        return {std::string(model_->value_name(value)), type.name, shape_text(type)};
+        return {std::string(model_->value_name(value)), type.name, detail::shape_text(type)};
     }
 
 private:

@@ -81,7 +81,7 @@ private:
     [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
         std::string_view type;
         auto fields = model_->reader(info.message);
-        for (wire_field field; fields.next(field);) {
+        for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::value_info::type)) {
                 type = fields.text(field);
             }
@@ -95,11 +95,15 @@ private:
     std::deque<std::string> texts_;         // stay where they are
 };
 
+namespace detail {
+
 /// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
 [[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
     return detail::write_tensor_type(header.data_type, header.dims,
                                      [](std::int64_t) { return std::string_view(); });
 }
+
+} // namespace detail
 
 } // namespace stemma
 

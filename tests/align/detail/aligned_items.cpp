@@ -28,7 +28,7 @@ TEST_CASE("describe_items: what could have been folded may be missing", "[alignm
     captured.add_source(2);
     captured.add({}, "torch.exp");
     captured.add_source(3);
-    stemma::string_pool types;
+    stemma::detail::string_pool types;
     types.intern("Exp");
     const alignment_weights weights;
     const auto items =
@@ -49,7 +49,7 @@ TEST_CASE("describe_items: what could have been fused may be missing, what leads
         captured.add({}, name);
         captured.add_input();
     }
-    stemma::string_pool types;
+    stemma::detail::string_pool types;
     types.intern("Relu");
     const auto conv = types.intern("com.microsoft::FusedConv");
     const auto items = stemma::detail::describe_items(captured, types, stemma::torch_lexicon{},

@@ -6,7 +6,7 @@
 
 #include <stemma/align/align.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 
 #include <cstdint>
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace test::align_detail_log_sum {
 
-using stemma::log_sum;
+using stemma::detail::log_sum;
 
 namespace {
 

@@ -32,7 +32,7 @@ TEST_CASE("torch_operators: every name in the table is found by itself", "[torch
         REQUIRE(heads >> head);
         for (std::string name; words >> name; ++names) {
             INFO(name);
-            CHECK(stemma::plain_operator_name(name) == name);
+            CHECK(stemma::detail::plain_operator_name(name) == name);
             CHECK(lexicon.lists(name));
             CHECK(lexicon.trail_of(name) == leaves);
             CHECK(lexicon.correspond(name, head == "*" ? "Anything" : head) >=

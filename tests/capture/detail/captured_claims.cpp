@@ -7,7 +7,7 @@
 
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
-#include <stemma/capture/oracle.hpp>
+#include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/accuracy.hpp>
@@ -86,7 +86,7 @@ double share(std::size_t part, std::size_t whole) {
 
 score judge(const attributed_model& opened, const fs::path& folder) {
     const stemma::mapped_file file((folder / "truth.json").string());
-    const stemma::oracle_file truth(file.bytes(), file.path());
+    const stemma::detail::oracle_file truth(file.bytes(), file.path());
     score result;
     for (id node = 0; node < opened.model().node_count(); ++node) {
         const auto module = truth.module_of(opened.model().name(node));
@@ -137,13 +137,14 @@ void check_kind(const std::string& kind, double pooled, double each, double cont
 std::string tag(attributed_model& opened, const test::scratch_folder& folder,
                 const std::string& name) {
     const stemma::carrier_set carriers;
-    const auto record = stemma::to_json(opened.record(carriers), opened.modules());
+    const auto record = stemma::detail::to_json(opened.record(carriers), opened.modules());
     stemma::tag_editor editor(
         opened.model(), opened.modules(), opened.tags(), carriers,
-        stemma::find_value_tags(opened.model(), opened.modules(), opened.tags()), record, {});
-    stemma::rewrite plan(opened.model(), editor);
+        stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()), record,
+        {});
+    stemma::detail::rewrite plan(opened.model(), editor);
     stemma::output_file output(folder.file(name));
-    stemma::file_splice splice(opened.file(), output);
+    stemma::detail::file_splice splice(opened.file(), output);
     plan.write(splice);
     output.commit(false);
     return folder.file(name);
@@ -254,8 +255,8 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
         }
         reader.read(both.dump(), "fx");
         const auto tree = reader.tree();
-        const auto owners = stemma::find_parameter_owners(ops, tree);
-        stemma::captured_claims finder(model, ops, tree, owners.mapping);
+        const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+        stemma::detail::captured_claims finder(model, ops, tree, owners.mapping);
         for (const auto& operations : reader.fx(tree)) {
             finder.align_operations(operations, provenance::fx,
                                     std::vector<bool>(model.node_count(), true));

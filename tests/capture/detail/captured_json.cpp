@@ -14,8 +14,8 @@
 
 namespace test::capture_detail_captured_json {
 
-using stemma::captured_json;
 using stemma::no_id;
+using stemma::detail::captured_json;
 
 TEST_CASE("captured_json: members are read, and what is missing has a default", "[captured_json]") {
     const auto object = test::parsed_json(
@@ -57,12 +57,12 @@ TEST_CASE("find_path: paths and aliases lead to modules, all else nowhere", "[ca
     const auto b = builder.child(a, "0");
     builder.add_alias("c.d", b);
     const auto modules = builder.build();
-    CHECK(stemma::find_path(modules, "") == 0);
-    CHECK(stemma::find_path(modules, "a") == a);
-    CHECK(stemma::find_path(modules, "a.0") == b);
-    CHECK(stemma::find_path(modules, "c.d") == b);
-    CHECK(stemma::find_path(modules, "c") == no_id);
-    CHECK(stemma::find_path(modules, "a.1") == no_id);
+    CHECK(stemma::detail::find_path(modules, "") == 0);
+    CHECK(stemma::detail::find_path(modules, "a") == a);
+    CHECK(stemma::detail::find_path(modules, "a.0") == b);
+    CHECK(stemma::detail::find_path(modules, "c.d") == b);
+    CHECK(stemma::detail::find_path(modules, "c") == no_id);
+    CHECK(stemma::detail::find_path(modules, "a.1") == no_id);
 }
 
 TEST_CASE("find_parameter: by path and alias, with its shape", "[captured_json]") {
@@ -75,12 +75,12 @@ TEST_CASE("find_parameter: by path and alias, with its shape", "[captured_json]"
     builder.add_alias("c", a);
     const auto modules = builder.build();
     for (const char* path : {"own", "a.weight", "c.weight"}) {
-        const auto found = stemma::find_parameter(modules, path);
+        const auto found = stemma::detail::find_parameter(modules, path);
         REQUIRE(found.has_value());
         CHECK(std::vector<std::int64_t>(found->shape.begin(), found->shape.end()) == shape);
     }
     for (const char* path : {"", "a", "weight", "a.mean", "a.bias", "b.weight", "a.weight."}) {
-        CHECK_FALSE(stemma::find_parameter(modules, path).has_value());
+        CHECK_FALSE(stemma::detail::find_parameter(modules, path).has_value());
     }
 }
 

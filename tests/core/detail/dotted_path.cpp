@@ -5,7 +5,7 @@
 
 namespace test::core_detail_dotted_path {
 
-using stemma::has_empty_part;
+using stemma::detail::has_empty_part;
 
 TEST_CASE("has_empty_part: between, before and behind dots") {
     CHECK(has_empty_part("."));

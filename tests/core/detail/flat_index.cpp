@@ -13,9 +13,9 @@
 
 namespace test::core_detail_flat_index {
 
-using stemma::flat_index;
 using stemma::id;
 using stemma::no_id;
+using stemma::detail::flat_index;
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 namespace test::core_detail_grouped_ids {
 
-using stemma::grouped_ids;
 using stemma::id;
+using stemma::detail::grouped_ids;
 
 TEST_CASE("grouped_ids: no groups hold nothing") {
     CHECK(grouped_ids().size() == 0);

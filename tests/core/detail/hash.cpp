@@ -14,8 +14,8 @@
 
 namespace test::core_detail_hash {
 
-using stemma::hash_bytes;
-using stemma::hash_mix;
+using stemma::detail::hash_bytes;
+using stemma::detail::hash_mix;
 
 TEST_CASE("hash_bytes: depends on the bytes and the seed, not on where they stand",
           "[core][hash]") {
@@ -88,10 +88,11 @@ TEST_CASE("hash_mix: order counts, and small numbers do not meet", "[core][hash]
 }
 
 TEST_CASE("fnv1a: the published values, in one go or in parts", "[core][hash]") {
-    CHECK(stemma::fnv1a("") == 0xcbf2'9ce4'8422'2325U);
-    CHECK(stemma::fnv1a("a") == 0xaf63'dc4c'8601'ec8cU);
-    CHECK(stemma::fnv1a("foobar") == 0x8594'4171'f739'67e8U);
-    CHECK(stemma::fnv1a("bar", stemma::fnv1a("foo")) == stemma::fnv1a("foobar"));
+    CHECK(stemma::detail::fnv1a("") == 0xcbf2'9ce4'8422'2325U);
+    CHECK(stemma::detail::fnv1a("a") == 0xaf63'dc4c'8601'ec8cU);
+    CHECK(stemma::detail::fnv1a("foobar") == 0x8594'4171'f739'67e8U);
+    CHECK(stemma::detail::fnv1a("bar", stemma::detail::fnv1a("foo")) ==
+          stemma::detail::fnv1a("foobar"));
 }
 
 } // namespace test::core_detail_hash

@@ -20,10 +20,10 @@
 
 namespace test::core_detail_id_ranges {
 
-using stemma::consecutive_ids;
 using stemma::id;
-using stemma::linked_ids;
+using stemma::detail::consecutive_ids;
 using stemma::detail::id_iterator;
+using stemma::detail::linked_ids;
 
 static_assert(ranges::random_access_range<consecutive_ids>);
 static_assert(ranges::sized_range<consecutive_ids>);

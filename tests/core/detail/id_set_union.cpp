@@ -17,8 +17,8 @@ namespace test::core_detail_id_set_union {
 using stemma::id;
 using stemma::id_set;
 using stemma::id_set_pool;
-using stemma::id_set_union;
 using stemma::no_id;
+using stemma::detail::id_set_union;
 
 namespace {
 

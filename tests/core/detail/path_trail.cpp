@@ -48,7 +48,7 @@ id follow_all(places& tree, id at, std::string_view path) {
 TEST_CASE("path_trail: leads where following every segment leads", "[core][path_trail]") {
     std::mt19937 random(7);
     places tree;
-    stemma::path_trail trail('/');
+    stemma::detail::path_trail trail('/');
     for (int i = 0; i < 5000; ++i) {
         std::string path;
         const auto length = random() % 12;
@@ -66,7 +66,7 @@ TEST_CASE("path_trail: leads where following every segment leads", "[core][path_
 TEST_CASE("path_trail: asks only for segments that the previous path did not have",
           "[core][path_trail]") {
     places tree;
-    stemma::path_trail trail('.');
+    stemma::detail::path_trail trail('.');
     const auto steps = [&](std::string_view path) {
         tree.steps = 0;
         static_cast<void>(trail.follow(

@@ -25,7 +25,7 @@ std::vector<std::size_t> numbers_below(std::size_t count) {
 /// What a step in order saw, and which item it heard of last from the step before.
 struct journal {
     std::vector<std::size_t> items;
-    [[nodiscard]] stemma::pipeline_step step() {
+    [[nodiscard]] stemma::detail::pipeline_step step() {
         return {true, [this](std::size_t item, std::size_t) { items.push_back(item); }};
     }
 };
@@ -46,9 +46,9 @@ TEST_CASE("run_pipeline: every item goes through all steps, one after the other"
                         }
                     };
                 };
-                stemma::run_pipeline(count,
-                                     {{false, expect(0)}, {true, expect(1)}, {false, expect(2)}},
-                                     {workers, group, 2});
+                stemma::detail::run_pipeline(
+                    count, {{false, expect(0)}, {true, expect(1)}, {false, expect(2)}},
+                    {workers, group, 2});
                 CHECK(steps_of == std::vector<std::size_t>(count, 3));
                 CHECK(wrong == std::vector<std::string>(wrong.size()));
             }
@@ -60,17 +60,17 @@ TEST_CASE("run_pipeline: steps in order see every item in its turn", "[core][pip
     journal first;
     journal last;
     std::vector<std::size_t> doubled(200);
-    stemma::run_pipeline(200,
-                         {first.step(),
-                          {false,
-                           [&](std::size_t item, std::size_t) {
-                               if (item % 7 == 0) {
-                                   std::this_thread::yield();
-                               }
-                               doubled[item] = 2 * item;
-                           }},
-                          last.step()},
-                         {4, 3, 4});
+    stemma::detail::run_pipeline(200,
+                                 {first.step(),
+                                  {false,
+                                   [&](std::size_t item, std::size_t) {
+                                       if (item % 7 == 0) {
+                                           std::this_thread::yield();
+                                       }
+                                       doubled[item] = 2 * item;
+                                   }},
+                                  last.step()},
+                                 {4, 3, 4});
     CHECK(first.items == numbers_below(200));
     CHECK(last.items == numbers_below(200));
     for (std::size_t i = 0; i < doubled.size(); ++i) {
@@ -81,16 +81,17 @@ TEST_CASE("run_pipeline: steps in order see every item in its turn", "[core][pip
 TEST_CASE("run_pipeline: no more groups are under way than it says", "[core][pipeline]") {
     std::atomic<std::size_t> under_way{0};
     std::atomic<std::size_t> most{0};
-    stemma::run_pipeline(500,
-                         {{false,
-                           [&](std::size_t, std::size_t) {
-                               const auto now = ++under_way;
-                               auto known = most.load();
-                               while (now > known && !most.compare_exchange_weak(known, now)) {
-                               }
-                           }},
-                          {true, [&](std::size_t, std::size_t) { --under_way; }}},
-                         {3, 2, 2});
+    stemma::detail::run_pipeline(500,
+                                 {{false,
+                                   [&](std::size_t, std::size_t) {
+                                       const auto now = ++under_way;
+                                       auto known = most.load();
+                                       while (now > known &&
+                                              !most.compare_exchange_weak(known, now)) {
+                                       }
+                                   }},
+                                  {true, [&](std::size_t, std::size_t) { --under_way; }}},
+                                 {3, 2, 2});
     CHECK(most.load() <= 12);
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("run_pipeline: one worker takes a group through before it begins the n
     const auto note = [&](std::size_t step) {
         return [&, step](std::size_t item, std::size_t) { seen.push_back(10 * item + step); };
     };
-    stemma::run_pipeline(4, {{false, note(0)}, {true, note(1)}}, {1, 2, 8});
+    stemma::detail::run_pipeline(4, {{false, note(0)}, {true, note(1)}}, {1, 2, 8});
     CHECK(seen == std::vector<std::size_t>{0, 10, 1, 11, 20, 30, 21, 31});
 }
 
@@ -121,7 +122,7 @@ TEST_CASE("run_pipeline: the lowest failure counts; what is before it is done, n
                     };
                     std::string what;
                     try {
-                        stemma::run_pipeline(
+                        stemma::detail::run_pipeline(
                             100, {{false, fail(0)}, {true, fail(1)}, {false, fail(2)}, last.step()},
                             {workers, group, 3});
                     } catch (const std::runtime_error& thrown) {
@@ -139,14 +140,15 @@ TEST_CASE("for_each_item: every item once, by a worker that there is", "[core][p
     for (const std::size_t workers : {std::size_t{1}, std::size_t{3}}) {
         std::vector<int> runs(100);
         std::atomic<bool> known = true;
-        stemma::for_each_item(runs.size(), workers, [&](std::size_t item, std::size_t worker) {
-            ++runs[item];
-            known = known && worker < workers;
-        });
+        stemma::detail::for_each_item(runs.size(), workers,
+                                      [&](std::size_t item, std::size_t worker) {
+                                          ++runs[item];
+                                          known = known && worker < workers;
+                                      });
         CHECK(runs == std::vector<int>(100, 1));
         CHECK(known);
     }
-    stemma::for_each_item(0, 2, [](std::size_t, std::size_t) { FAIL("there is no item"); });
+    stemma::detail::for_each_item(0, 2, [](std::size_t, std::size_t) { FAIL("there is no item"); });
 }
 
 TEST_CASE("for_each_item: throws what the lowest item threw", "[core][pipeline]") {
@@ -154,7 +156,7 @@ TEST_CASE("for_each_item: throws what the lowest item threw", "[core][pipeline]"
         for (const std::size_t count : {std::size_t{8}, std::size_t{100}}) {
             std::string what;
             try {
-                stemma::for_each_item(count, workers, [](std::size_t item, std::size_t) {
+                stemma::detail::for_each_item(count, workers, [](std::size_t item, std::size_t) {
                     if (item >= 7) {
                         throw std::runtime_error(std::to_string(item));
                     }

@@ -7,9 +7,9 @@ namespace test::core_detail_prefetch {
 
 TEST_CASE("prefetch: takes any address, and changes nothing", "[core][prefetch]") {
     const int number = 7;
-    stemma::prefetch(&number);
-    stemma::prefetch(&number + 1);
-    stemma::prefetch(nullptr);
+    stemma::detail::prefetch(&number);
+    stemma::detail::prefetch(&number + 1);
+    stemma::detail::prefetch(nullptr);
     CHECK(number == 7);
 }
 

@@ -10,7 +10,7 @@
 namespace test::core_detail_ranked_ids {
 
 using stemma::id;
-using stemma::ranked_ids;
+using stemma::detail::ranked_ids;
 
 TEST_CASE("ranked_ids: an empty set has no members") {
     CHECK(ranked_ids().count() == 0);

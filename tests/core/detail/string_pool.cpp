@@ -17,7 +17,7 @@ namespace test::core_detail_string_pool {
 
 using stemma::id;
 using stemma::no_id;
-using stemma::string_pool;
+using stemma::detail::string_pool;
 
 namespace {
 

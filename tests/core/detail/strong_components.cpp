@@ -33,8 +33,8 @@ TEST_CASE("find_strong_components: two vertices are in one when ways lead both w
         const auto size = 1 + random(12);
         const auto list = test::random_edges(random, size, random(2 * size + 1));
         const auto reaches = test::reachability(list);
-        check(stemma::find_strong_components(test::as_vector_graph(list)), reaches);
-        check(stemma::find_strong_components(test::as_operator_graph(list)), reaches);
+        check(stemma::detail::find_strong_components(test::as_vector_graph(list)), reaches);
+        check(stemma::detail::find_strong_components(test::as_operator_graph(list)), reaches);
     }
 }
 
@@ -44,14 +44,14 @@ TEST_CASE("find_strong_components: a long circle needs no deep stack") {
     for (std::size_t v = 0; v < list.count; ++v) {
         list.edges.emplace_back(v, (v + 1) % list.count);
     }
-    const auto found = stemma::find_strong_components(test::as_vector_graph(list));
+    const auto found = stemma::detail::find_strong_components(test::as_vector_graph(list));
     CHECK(found.front() == 0);
     const bool equal = std::vector<stemma::id>(list.count, 0) == found;
     CHECK(equal);
 }
 
 TEST_CASE("find_strong_components: nothing has none") {
-    CHECK(stemma::find_strong_components(test::as_vector_graph({})).empty());
+    CHECK(stemma::detail::find_strong_components(test::as_vector_graph({})).empty());
 }
 
 } // namespace test::core_detail_strong_components

@@ -17,9 +17,9 @@ template <class Graph>
 std::vector<std::vector<typename Graph::vertex_descriptor>> divide(const Graph& graph,
                                                                    std::size_t count) {
     std::vector<std::vector<typename Graph::vertex_descriptor>> parts(count);
-    stemma::for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
-        parts[part].assign(first, last);
-    });
+    stemma::detail::for_each_vertex_range(
+        graph, count,
+        [&](std::size_t part, auto first, auto last) { parts[part].assign(first, last); });
     return parts;
 }
 

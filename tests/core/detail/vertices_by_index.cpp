@@ -27,9 +27,9 @@ using indexed_list = boost::adjacency_list<listS, listS, bidirectionalS,
 /// Whether each index leads to its vertex.
 template <class Graph>
 void check(const Graph& graph) {
-    const stemma::vertices_by_index vertex(graph);
+    const stemma::detail::vertices_by_index vertex(graph);
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        CHECK(vertex[stemma::index_of(graph, *it)] == *it);
+        CHECK(vertex[stemma::detail::index_of(graph, *it)] == *it);
     }
 }
 
@@ -48,10 +48,11 @@ TEST_CASE("vertices_by_index: each index leads to its vertex, whatever that is",
 }
 
 TEST_CASE("vertices_are_indices: where the graph says so by its map", "[core][vertices_by_index]") {
-    STATIC_REQUIRE(stemma::vertices_are_indices<stemma::operator_graph>);
-    STATIC_REQUIRE(stemma::vertices_are_indices<stemma::edgeless_graph>);
-    STATIC_REQUIRE(stemma::vertices_are_indices<boost::reverse_graph<stemma::operator_graph>>);
-    STATIC_REQUIRE_FALSE(stemma::vertices_are_indices<indexed_list>);
+    STATIC_REQUIRE(stemma::detail::vertices_are_indices<stemma::operator_graph>);
+    STATIC_REQUIRE(stemma::detail::vertices_are_indices<stemma::detail::edgeless_graph>);
+    STATIC_REQUIRE(
+        stemma::detail::vertices_are_indices<boost::reverse_graph<stemma::operator_graph>>);
+    STATIC_REQUIRE_FALSE(stemma::detail::vertices_are_indices<indexed_list>);
 }
 
 } // namespace test::core_detail_vertices_by_index

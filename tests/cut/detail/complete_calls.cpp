@@ -17,13 +17,13 @@ using stemma::no_id;
 /// Returns: by vertex its call, when vertices 0, 1, ... have these calls.
 std::vector<id> completed(const test::edge_list& edges, const std::vector<id>& calls) {
     const auto graph = test::as_operator_graph(edges);
-    std::vector<stemma::call_member<id>> members;
+    std::vector<stemma::detail::call_member<id>> members;
     std::vector<id> rank;
     for (id v = 0; v < calls.size(); ++v) {
         members.push_back({v, calls[v]});
         rank.push_back(v);
     }
-    stemma::complete_calls(graph, std::span<const id>(rank), members);
+    stemma::detail::complete_calls(graph, std::span<const id>(rank), members);
     std::vector<id> result(calls.size());
     for (const auto& m : members) {
         result[m.vertex] = m.call;

@@ -13,7 +13,7 @@ namespace test::cut_detail_cut_facts {
 
 namespace {
 
-stemma::cut_facts facts_of(const stemma::wire_model& model) {
+stemma::detail::cut_facts facts_of(const stemma::wire_model& model) {
     const stemma::graph_contents contents(model);
     return {model, contents, 0, [&](stemma::id node) { return model.op_type(node) == "Constant"; }};
 }

@@ -35,9 +35,9 @@ std::string cut(const test::message& made, const test::names& wanted, Policy pol
     const auto plans = planner.plan(nodes);
     REQUIRE(plans.size() == 1);
     stemma::value_types types(model);
-    REQUIRE_FALSE(stemma::find_untyped(plans[0], types));
-    REQUIRE_FALSE(stemma::find_unbound(plans[0], model, planner.contents()));
-    stemma::cut_writer<Policy> writer(model, planner.contents(), types, policy);
+    REQUIRE_FALSE(stemma::detail::find_untyped(plans[0], types));
+    REQUIRE_FALSE(stemma::detail::find_unbound(plans[0], model, planner.contents()));
+    stemma::detail::cut_writer<Policy> writer(model, planner.contents(), types, policy);
     std::string part;
     writer.build(plans[0], "origin")
         .for_each(
@@ -96,7 +96,7 @@ TEST_CASE("cut_writer: inputs and outputs with their types, and the annotations 
     stemma::value_types types(model);
     CHECK(types.type_of(inputs[0]).has_value());
     CHECK(types.type_of(outputs[0]).has_value());
-    CHECK(stemma::read_graph_extras(model)[0].annotations.count("b") == 1);
+    CHECK(stemma::detail::read_graph_extras(model)[0].annotations.count("b") == 1);
     // What the annotation names comes along although no node reads it.
     CHECK(model.tensors().size() == 2);
 }
@@ -105,8 +105,8 @@ TEST_CASE("cut_writer: the model's metadata stay, and say where the part is from
           "[onnx][cut_model]") {
     const auto part = cut(example(), {"second"});
     const stemma::wire_model model(part);
-    CHECK(stemma::find_model_metadata(model, "author") == "somebody");
-    CHECK(stemma::find_model_metadata(model, stemma::cut_key) == "origin");
+    CHECK(stemma::detail::find_model_metadata(model, "author") == "somebody");
+    CHECK(stemma::detail::find_model_metadata(model, stemma::detail::cut_key) == "origin");
     CHECK(part.find("of before") == std::string::npos);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("cut_writer: a policy that renames renames all that is at the boundary
     CHECK(model.value_name(model.inputs(0)[0]) == "in_a");
     CHECK(model.value_name(model.inputs(0)[1]) == "w");
     CHECK(model.value_name(model.first_output(0)) == "in_b");
-    CHECK(stemma::read_graph_extras(model)[0].annotations.count("in_b") == 1);
+    CHECK(stemma::detail::read_graph_extras(model)[0].annotations.count("in_b") == 1);
 }
 
 TEST_CASE("cut_writer: a copy builds the same", "[onnx][cut_model]") {
@@ -140,7 +140,7 @@ TEST_CASE("cut_writer: a copy builds the same", "[onnx][cut_model]") {
     const stemma::wire_model model(bytes);
     stemma::cut_planner<> planner(model);
     const stemma::value_types types(model);
-    stemma::cut_writer<> writer(model, planner.contents(), types);
+    stemma::detail::cut_writer<> writer(model, planner.contents(), types);
     auto copy = writer;
     auto other_planner = planner;
     for (id node = 0; node < model.node_count(); ++node) {
@@ -149,7 +149,7 @@ TEST_CASE("cut_writer: a copy builds the same", "[onnx][cut_model]") {
         for (std::size_t i = 0; i < 2; ++i) {
             const auto plans = (i == 0 ? planner : other_planner).plan(wanted);
             REQUIRE(plans.size() == 1);
-            stemma::string_splice splice(bytes);
+            stemma::detail::string_splice splice(bytes);
             (i == 0 ? writer : copy).build(plans[0], "origin").write(splice);
             parts[i] = splice.text;
         }

@@ -26,13 +26,13 @@ TEST_CASE("find_untyped: a value at the boundary of which no type is known",
     const auto plans = planner.plan(wanted);
     REQUIRE(plans.size() == 1);
     stemma::value_types types(model);
-    const auto found = stemma::find_untyped(plans[0], types);
+    const auto found = stemma::detail::find_untyped(plans[0], types);
     REQUIRE(found);
     CHECK(model.value_name(*found) == "a");
     const auto x = plans[0].inputs.at(0);
     REQUIRE(types.type_of(x));
     types.add(*found, std::string(*types.type_of(x)));
-    CHECK_FALSE(stemma::find_untyped(plans[0], types));
+    CHECK_FALSE(stemma::detail::find_untyped(plans[0], types));
 }
 
 TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_obstacles]") {
@@ -49,7 +49,7 @@ TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_obsta
     const std::vector<id> wanted{node};
     const auto plans = planner.plan(wanted);
     REQUIRE(plans.size() == 1);
-    CHECK(stemma::find_unbound(plans[0], model, planner.contents()) == node);
+    CHECK(stemma::detail::find_unbound(plans[0], model, planner.contents()) == node);
 }
 
 TEST_CASE("find_redefined: a value that several nodes define, read, made, or inside",
@@ -72,7 +72,7 @@ TEST_CASE("find_redefined: a value that several nodes define, read, made, or ins
         const std::vector<id> wanted{test::node_called(model, node)};
         const auto plans = planner.plan(wanted);
         REQUIRE(plans.size() == 1);
-        const auto found = stemma::find_redefined(plans[0], model, planner.contents());
+        const auto found = stemma::detail::find_redefined(plans[0], model, planner.contents());
         return found ? std::string(model.value_name(*found)) : std::string();
     };
     CHECK(redefined("first") == "v");

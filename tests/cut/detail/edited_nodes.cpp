@@ -16,8 +16,8 @@ namespace {
 
 std::vector<std::string> names_in_order(const test::edited_split& split) {
     const auto folder = split.open();
-    const stemma::edited_tensors tensors(*folder);
-    const stemma::edited_nodes nodes(*folder, tensors);
+    const stemma::detail::edited_tensors tensors(*folder);
+    const stemma::detail::edited_nodes nodes(*folder, tensors);
     std::vector<std::string> found;
     for (const auto& at : nodes.in_order()) {
         found.emplace_back(folder->parts()[at.part].model->name(at.node));

@@ -15,18 +15,19 @@ namespace test::cut_detail_edited_tensors {
 namespace {
 
 /// Returns: an initializer, without the header of the field of the graph.
-std::string text_of(const stemma::edited_tensors& tensors, std::string_view name,
-                    const stemma::split_folder& folder) {
+std::string text_of(const stemma::detail::edited_tensors& tensors, std::string_view name,
+                    const stemma::detail::split_folder& folder) {
     stemma::message_tree graph;
     tensors.append(name, graph);
     std::string text;
     graph.for_each(
         [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {
-            text.append(stemma::split_files::at(folder, file).bytes().substr(begin, size));
+            text.append(stemma::detail::split_files::at(folder, file).bytes().substr(begin, size));
         },
         [&](std::string_view more) { text.append(more); });
-    stemma::wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()), "graph");
-    stemma::wire_field field;
+    stemma::detail::wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()),
+                                       "graph");
+    stemma::detail::wire_field field;
     REQUIRE(fields.next(field));
     CHECK(field.is_bytes(5));
     return std::string(fields.text(field));
@@ -37,7 +38,7 @@ std::string text_of(const stemma::edited_tensors& tensors, std::string_view name
 TEST_CASE("edited_tensors: what nobody changed is as it was", "[onnx][edited_tensors]") {
     const test::edited_split split;
     const auto folder = split.open();
-    const stemma::edited_tensors tensors(*folder);
+    const stemma::detail::edited_tensors tensors(*folder);
     REQUIRE(tensors.contains("w"));
     CHECK_FALSE(tensors.contains("x"));
     CHECK(tensors.added().empty());
@@ -50,7 +51,7 @@ TEST_CASE("edited_tensors: a weight that all its readers change is changed",
     test::edited_split split;
     split.replace(0, "wwww", "WWWW").replace(1, "wwww", "WWWW");
     const auto folder = split.open();
-    const stemma::edited_tensors tensors(*folder);
+    const stemma::detail::edited_tensors tensors(*folder);
     CHECK(text_of(tensors, "w", *folder) == test::tensor("w", {}, "WWWW").bytes());
 }
 
@@ -58,11 +59,11 @@ TEST_CASE("edited_tensors: a weight that others share cannot be changed by one",
           "[onnx][edited_tensors]") {
     for (int p : {0, 1}) {
         const auto folder = test::edited_split().replace(p, "wwww", "WWWW").open();
-        CHECK_THROWS_AS(stemma::edited_tensors(*folder), stemma::error);
+        CHECK_THROWS_AS(stemma::detail::edited_tensors(*folder), stemma::error);
     }
     const auto folder =
         test::edited_split().replace(0, "wwww", "WWWW").replace(1, "wwww", "VVVV").open();
-    CHECK_THROWS_AS(stemma::edited_tensors(*folder), stemma::error);
+    CHECK_THROWS_AS(stemma::detail::edited_tensors(*folder), stemma::error);
 }
 
 TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") {
@@ -70,14 +71,14 @@ TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") 
     test::edited_split split;
     split.add_to_graph(0, more).add_to_graph(1, more);
     const auto folder = split.open();
-    const stemma::edited_tensors tensors(*folder);
+    const stemma::detail::edited_tensors tensors(*folder);
     CHECK(tensors.added() == std::vector<std::string>{"new"});
     CHECK(text_of(tensors, "new", *folder) == test::tensor("new", {1}, "1234").bytes());
 
     split.add_to_graph(1, test::message().inner(5, test::tensor("other", {1}, "1234")));
     split.add_to_graph(0, test::message().inner(5, test::tensor("other", {1}, "5678")));
     const auto contradicting = split.open();
-    CHECK_THROWS_AS(stemma::edited_tensors(*contradicting), stemma::error);
+    CHECK_THROWS_AS(stemma::detail::edited_tensors(*contradicting), stemma::error);
 }
 
 } // namespace test::cut_detail_edited_tensors

@@ -19,9 +19,9 @@ namespace {
 std::string joined(const test::edited_split& split) {
     const auto folder = split.open();
     std::string text;
-    stemma::edited_join(*folder).build().for_each(
+    stemma::detail::edited_join(*folder).build().for_each(
         [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {
-            text.append(stemma::split_files::at(*folder, file).bytes().substr(begin, size));
+            text.append(stemma::detail::split_files::at(*folder, file).bytes().substr(begin, size));
         },
         [&](std::string_view more) { text.append(more); });
     return text;

@@ -16,11 +16,11 @@ namespace test::cut_detail_join_model {
 
 namespace {
 
-std::string joined(const stemma::split_folder& folder) {
+std::string joined(const stemma::detail::split_folder& folder) {
     std::string text;
-    stemma::follow_recipe(folder).for_each(
+    stemma::detail::follow_recipe(folder).for_each(
         [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {
-            text.append(stemma::split_files::at(folder, file).bytes().substr(begin, size));
+            text.append(stemma::detail::split_files::at(folder, file).bytes().substr(begin, size));
         },
         [&](std::string_view more) { text.append(more); });
     return text;
@@ -34,13 +34,14 @@ TEST_CASE("follow_recipe: gives every model back, byte for byte", "[onnx][join_m
         test::split_scene scene(file);
         const test::scratch_folder folder;
         scene.write(scene.by_leaf(true), folder.path());
-        const stemma::split_folder opened(folder.path());
+        const stemma::detail::split_folder opened(folder.path());
         CHECK_FALSE(opened.is_edited());
-        const auto rope = stemma::follow_recipe(opened);
+        const auto rope = stemma::detail::follow_recipe(opened);
         CHECK(rope.size() == scene.opened.file().bytes().size());
-        CHECK(stemma::hash_joined(rope, opened) == stemma::xxh64(scene.opened.file().bytes()));
+        CHECK(stemma::detail::hash_joined(rope, opened) ==
+              stemma::detail::xxh64(scene.opened.file().bytes()));
         stemma::output_file output(folder.file("joined.onnx"));
-        stemma::write_joined(rope, opened, output);
+        stemma::detail::write_joined(rope, opened, output);
         output.commit(false);
         CHECK(test::read_bytes(folder.file("joined.onnx")) == scene.opened.file().bytes());
     }
@@ -59,7 +60,7 @@ TEST_CASE("follow_recipe: gives models back that no exporter would write", "[onn
         } catch (const stemma::error&) {
             continue; // it has a cycle, say
         }
-        CHECK(joined(stemma::split_folder(folder.path())) == bytes);
+        CHECK(joined(stemma::detail::split_folder(folder.path())) == bytes);
         ++tried;
     }
     CHECK(tried > 50);
@@ -74,8 +75,8 @@ TEST_CASE("follow_recipe: a recipe that does not fit the files is an error", "[o
     const auto refused = [&](std::string_view piece) {
         const auto broken = text.substr(0, recipe) + "\"recipe\": [" + std::string(piece) + "]}";
         static_cast<void>(folder.make("split.json", broken));
-        const stemma::split_folder opened(folder.path());
-        CHECK_THROWS_AS(stemma::follow_recipe(opened), stemma::error);
+        const stemma::detail::split_folder opened(folder.path());
+        CHECK_THROWS_AS(stemma::detail::follow_recipe(opened), stemma::error);
     };
     refused(R"(["skeleton", 0, 1000000])");
     refused(R"(["skeleton", 18446744073709551615, 2])");

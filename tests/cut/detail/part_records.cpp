@@ -68,14 +68,16 @@ std::set<std::string> paths_of(const stemma::module_tree& tree) {
     return paths;
 }
 
-stemma::recorded_model record_of_part(const std::string& tagged, const std::vector<id>& nodes,
-                                      const std::vector<std::string>& weights) {
+stemma::detail::recorded_model record_of_part(const std::string& tagged,
+                                              const std::vector<id>& nodes,
+                                              const std::vector<std::string>& weights) {
     const stemma::wire_model read(tagged, "tagged");
     std::vector<id> values;
     for (const auto& name : weights) {
         values.push_back(test::value_called(read, name));
     }
-    return stemma::part_records(read, *stemma::find_model_record(read)).of(nodes, values);
+    return stemma::detail::part_records(read, *stemma::detail::find_model_record(read))
+        .of(nodes, values);
 }
 
 std::size_t parameters_of(const stemma::module_tree& tree) {
@@ -128,14 +130,14 @@ TEST_CASE("part_records: claims about nodes of the part speak of its modules") {
     const auto tree = stacks();
     const auto tagged = test::tag(model(), {}, &tree);
     const stemma::wire_model read(tagged, "tagged");
-    auto whole = *stemma::find_model_record(read);
+    auto whole = *stemma::detail::find_model_record(read);
     const auto head = test::module_at(whole.modules, "head");
     const auto block = test::module_at(whole.modules, "encoder.block");
     const stemma::claim of_block{block, stemma::no_id, 0.5F, stemma::provenance::trace};
     const stemma::claim of_head{head, stemma::no_id, 0.5F, stemma::provenance::trace};
     whole.claims = {{stemma::provenance::trace, {{1, of_head}, {1, {}}, {1, of_block}}}};
-    const auto record =
-        stemma::part_records(read, std::move(whole)).of(std::vector<id>{2}, std::vector<id>{});
+    const auto record = stemma::detail::part_records(read, std::move(whole))
+                            .of(std::vector<id>{2}, std::vector<id>{});
     REQUIRE(record.claims.size() == 1);
     REQUIRE(record.claims[0].runs.size() == 1);
     CHECK(record.modules.path(record.claims[0].runs[0].made.module) == "encoder.block");
@@ -148,7 +150,7 @@ TEST_CASE("part_records: of every fixture, parts have the tags of the whole", "[
         const auto tree = test::read_capture(test::fixture(std::string(fixture) + "/modules.json"));
         const auto tagged = test::tag(bytes, {}, &tree);
         const stemma::wire_model read(tagged, "tagged");
-        const stemma::part_records records(read, *stemma::find_model_record(read));
+        const stemma::detail::part_records records(read, *stemma::detail::find_model_record(read));
         const auto all = stemma::name_modules(tree);
         const std::size_t step = 7;
         for (id first = 0; first < read.node_count(); first += step) {

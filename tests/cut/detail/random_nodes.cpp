@@ -14,7 +14,7 @@ namespace {
 bool is_random(const test::message& model, const std::string& name) {
     const auto bytes = model.bytes();
     const stemma::wire_model opened(bytes);
-    return stemma::find_random_nodes(opened)[test::node_called(opened, name)];
+    return stemma::detail::find_random_nodes(opened)[test::node_called(opened, name)];
 }
 
 /// A Dropout whose third input is an initializer of one byte.

@@ -35,7 +35,7 @@ struct scene {
 
 TEST_CASE("split_folder: knows where every node of the source is", "[onnx][split_folder]") {
     const scene s;
-    const stemma::split_folder folder(s.folder.path());
+    const stemma::detail::split_folder folder(s.folder.path());
     const stemma::mapped_file file(test::fixture("bert_micro/model.onnx"));
     const stemma::wire_model source(file.bytes(), file.path());
     REQUIRE(folder.node_count() == source.node_count());
@@ -53,7 +53,7 @@ TEST_CASE("split_folder: sees which files were changed", "[onnx][split_folder]")
     const scene s;
     auto bytes = test::read_bytes(s.folder.file("1.onnx"));
     static_cast<void>(s.folder.make("1.onnx", bytes + std::string("\x12\x01x", 3)));
-    const stemma::split_folder folder(s.folder.path());
+    const stemma::detail::split_folder folder(s.folder.path());
     CHECK(folder.is_edited());
     CHECK(folder.parts()[1].edited);
     CHECK_FALSE(folder.parts()[0].edited);
@@ -64,7 +64,7 @@ TEST_CASE("split_folder: refuses a manifest that contradicts itself or leaves th
     const auto refused = [](const std::string& from, const std::string& to) {
         const scene s;
         s.edit(from, to);
-        CHECK_THROWS_AS(stemma::split_folder(s.folder.path()), stemma::error);
+        CHECK_THROWS_AS(stemma::detail::split_folder(s.folder.path()), stemma::error);
     };
     refused("\"0.onnx\"", "\"../0.onnx\"");
     refused("\"0.onnx\"", "\"/etc/passwd\"");
@@ -73,7 +73,7 @@ TEST_CASE("split_folder: refuses a manifest that contradicts itself or leaves th
     refused("\"nodes\": [0, ", "\"nodes\": [");
     refused("\"nodes\": [0, ", "\"nodes\": [0, 0, ");
     refused("\"nodes\": [0, ", "\"nodes\": [0, 4000000000, ");
-    CHECK_THROWS_AS(stemma::split_folder(test::fixture("bert_micro")), stemma::error);
+    CHECK_THROWS_AS(stemma::detail::split_folder(test::fixture("bert_micro")), stemma::error);
 }
 
 } // namespace test::cut_detail_split_folder

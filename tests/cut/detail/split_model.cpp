@@ -26,7 +26,7 @@ TEST_CASE("find_loads: a weight counts once, where it is first read; bodies coun
     graph.inner(5, test::tensor("b", {2, 2}, std::string(16, 'b')));
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
-    const auto loads = stemma::find_loads(model);
+    const auto loads = stemma::detail::find_loads(model);
     const auto& first = loads[test::node_called(model, "first")];
     const auto& second = loads[test::node_called(model, "second")];
     const auto& choice = loads[test::node_called(model, "if")];
@@ -65,7 +65,7 @@ TEST_CASE("find_loads: parameters are those of find_weights, also in Constants a
                                   {test::node("inner", {"p"}, {"q"}, "", "f")}));
     const auto bytes = made.bytes();
     const stemma::wire_model model(bytes);
-    const auto loads = stemma::find_loads(model);
+    const auto loads = stemma::detail::find_loads(model);
     std::uint64_t found = 0;
     for (const auto& weight_found : stemma::find_weights(model)) {
         found += weight_found.kind == stemma::weight_kind::parameter ? weight_found.elements : 0;
@@ -85,14 +85,14 @@ TEST_CASE("split_skeleton: has neither nodes nor data that a part holds, and all
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const auto& model = scene.model();
     const auto parts = scene.planner.divide(stemma::balanced_parts{3});
-    stemma::weight_store store(model, scene.opened.file(), "weights.bin", false);
+    stemma::detail::weight_store store(model, scene.opened.file(), "weights.bin", false);
     stemma::value_types types(model);
-    stemma::infer_shapes(model, types);
-    stemma::cut_writer<> writer(model, scene.cuts.contents(), types);
+    stemma::detail::infer_shapes(model, types);
+    stemma::detail::cut_writer<> writer(model, scene.cuts.contents(), types);
     for (const auto& part : parts) {
         static_cast<void>(writer.build(part.plan, "", &store));
     }
-    const stemma::split_skeleton skeleton(model, parts, store);
+    const stemma::detail::split_skeleton skeleton(model, parts, store);
     std::string text;
     skeleton.bytes().for_each(
         [&](stemma::id, std::uint64_t begin, std::uint64_t size) {

@@ -51,12 +51,12 @@ struct scene {
 
 TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store]") {
     const scene s;
-    stemma::weight_store store(s.model, s.file, "store.bin");
+    stemma::detail::weight_store store(s.model, s.file, "store.bin");
     CHECK(store.empty());
     for (int twice = 0; twice < 2; ++twice) {
-        CHECK(stemma::place_in_store(s.model, 0, store));
-        CHECK_FALSE(stemma::place_in_store(s.model, 1, store)); // too small to be worth it
-        CHECK(stemma::place_in_store(s.model, 2, store));
+        CHECK(stemma::detail::place_in_store(s.model, 0, store));
+        CHECK_FALSE(stemma::detail::place_in_store(s.model, 1, store)); // too small to be worth it
+        CHECK(stemma::detail::place_in_store(s.model, 2, store));
     }
     REQUIRE(store.find(0));
     REQUIRE(store.find(2));
@@ -74,9 +74,9 @@ TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store
 TEST_CASE("append_stored: says where the data are now, and keeps the rest",
           "[onnx][weight_store]") {
     const scene s;
-    stemma::weight_store store(s.model, s.file, "store.bin");
+    stemma::detail::weight_store store(s.model, s.file, "store.bin");
     stemma::message_tree graph;
-    REQUIRE(stemma::append_stored(s.model, 0, store, graph));
+    REQUIRE(stemma::detail::append_stored(s.model, 0, store, graph));
     CHECK(graph.text(s.file.bytes()) ==
           test::message()
               .inner(5, test::message()
@@ -92,8 +92,8 @@ TEST_CASE("append_stored: says where the data are now, and keeps the rest",
 
 TEST_CASE("weight_store: data elsewhere stay there unless it takes them", "[onnx][weight_store]") {
     const scene s;
-    stemma::weight_store store(s.model, s.file, "store.bin", false);
-    CHECK_FALSE(stemma::place_in_store(s.model, 2, store));
+    stemma::detail::weight_store store(s.model, s.file, "store.bin", false);
+    CHECK_FALSE(stemma::detail::place_in_store(s.model, 2, store));
     CHECK(store.empty());
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("weight_store: refuses data outside of the folder, and data that are n
           std::pair("data.bin", "5001"), std::pair("data.bin", "18446744073709551615"),
           std::pair("missing.bin", "10")}) {
         const scene s(location, length);
-        stemma::weight_store store(s.model, s.file, "store.bin");
+        stemma::detail::weight_store store(s.model, s.file, "store.bin");
         CHECK_THROWS_AS(store.add_external(2, s.header(2)), stemma::error);
     }
 }
@@ -112,7 +112,7 @@ TEST_CASE("weight_store: refuses data outside of the folder, and data that are n
 TEST_CASE("weight_store: data without a length go to the end of their file",
           "[onnx][weight_store]") {
     const scene s("data.bin", "0");
-    stemma::weight_store store(s.model, s.file, "store.bin");
+    stemma::detail::weight_store store(s.model, s.file, "store.bin");
     CHECK(store.add_external(2, s.header(2)).length == 5000);
 }
 

@@ -8,7 +8,7 @@
 #include <stemma/cut/detail/cut_obstacles.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/error.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
@@ -31,19 +31,19 @@ using stemma::id;
 /// A model with all that it takes to cut all of its modules out.
 struct scene {
     stemma::attributed_model opened;
-    stemma::module_members members;
+    stemma::detail::module_members members;
     stemma::cut_planner<> planner;
     stemma::value_types types;
-    stemma::cut_writer<> writer;
+    stemma::detail::cut_writer<> writer;
 
     explicit scene(const std::string& path)
         : opened(path, {})
         , members(opened.modules().index(), opened.tags().attributions)
         , planner(opened.model(), {stemma::dependence::weight, stemma::gap_rule::runs},
-                  stemma::find_random_nodes(opened.model()))
+                  stemma::detail::find_random_nodes(opened.model()))
         , types(opened.model())
         , writer(opened.model(), planner.contents(), types) {
-        stemma::infer_shapes(opened.model(), types);
+        stemma::detail::infer_shapes(opened.model(), types);
     }
 
     [[nodiscard]] std::size_t size() const { return opened.modules().size(); }
@@ -53,12 +53,12 @@ struct scene {
 struct all_modules {
     scene& from;
     std::string folder;
-    stemma::weight_store* store = nullptr;
+    stemma::detail::weight_store* store = nullptr;
     std::size_t failing = SIZE_MAX;
     std::vector<std::string> asked{};
     std::vector<std::string> heard{};
 
-    [[nodiscard]] stemma::cut_request request(std::size_t i) const {
+    [[nodiscard]] stemma::detail::cut_request request(std::size_t i) const {
         return {from.members.all(static_cast<id>(i)), {}};
     }
 
@@ -66,21 +66,23 @@ struct all_modules {
         return folder + "/" + std::to_string(i) + "." + std::to_string(part);
     }
 
-    stemma::cut_target target(std::size_t i, std::size_t part,
-                              std::vector<stemma::cut_plan>& plans) {
+    stemma::detail::cut_target target(std::size_t i, std::size_t part,
+                                      std::vector<stemma::cut_plan>& plans) {
         asked.push_back(file(i, part));
         if (i == failing) {
             throw std::runtime_error("failing");
         }
         auto& plan = plans[part];
-        if (plan.refusal == stemma::cut_refusal::none && find_untyped(plan, from.types)) {
+        if (plan.refusal == stemma::cut_refusal::none &&
+            stemma::detail::find_untyped(plan, from.types)) {
             plan.refusal = stemma::cut_refusal::unknown_type;
         }
         return plan.refusal == stemma::cut_refusal::none
-                   ? stemma::cut_target{file(i, part), "part " + std::to_string(part), store,
-                                        i % 2 == 0 ? stemma::target_state::absent
-                                                   : stemma::target_state::unknown}
-                   : stemma::cut_target{};
+                   ? stemma::detail::cut_target{file(i, part), "part " + std::to_string(part),
+                                                store,
+                                                i % 2 == 0 ? stemma::target_state::absent
+                                                           : stemma::target_state::unknown}
+                   : stemma::detail::cut_target{};
     }
 
     void done(std::size_t i, std::size_t part, const stemma::cut_plan& plan) {
@@ -101,14 +103,15 @@ std::map<std::string, std::string> files_in(const std::string& folder) {
 }
 
 /// Returns: what `cut_all` writes, made one after the other.
-std::map<std::string, std::string> made_one_by_one(scene& from, stemma::weight_store& store) {
+std::map<std::string, std::string> made_one_by_one(scene& from,
+                                                   stemma::detail::weight_store& store) {
     std::map<std::string, std::string> made;
     all_modules job{from, "."};
     for (std::size_t i = 0; i < from.size(); ++i) {
         auto plans = from.planner.plan(job.request(i).nodes);
         for (std::size_t p = 0; p < plans.size(); ++p) {
             if (const auto target = job.target(i, p, plans); !target.path.empty()) {
-                stemma::string_splice splice(from.opened.file().bytes());
+                stemma::detail::string_splice splice(from.opened.file().bytes());
                 from.writer.build(plans[p], target.origin, &store).write(splice);
                 made[target.path.substr(2)] = splice.text;
             }
@@ -126,7 +129,7 @@ TEST_CASE("write_cuts: files and the order of events are those of one thread",
         const auto new_store = [&](auto& store) {
             store.emplace(from.opened.model(), from.opened.file(), "weights.bin");
         };
-        std::optional<stemma::weight_store> store;
+        std::optional<stemma::detail::weight_store> store;
         new_store(store);
         const auto expected = made_one_by_one(from, *store);
         REQUIRE(expected.size() > 5);
@@ -137,8 +140,8 @@ TEST_CASE("write_cuts: files and the order of events are those of one thread",
             const test::scratch_folder folder;
             new_store(store);
             all_modules job{from, folder.path(), &*store};
-            stemma::write_cuts(from.opened.file(), from.planner, from.writer, job, from.size(),
-                               false, {threads});
+            stemma::detail::write_cuts(from.opened.file(), from.planner, from.writer, job,
+                                       from.size(), false, {threads});
             CHECK(files_in(folder.path()) == expected);
             store->write(folder.file("weights.bin"), false);
             const std::string bytes(stemma::mapped_file(folder.file("weights.bin")).bytes());
@@ -164,7 +167,8 @@ TEST_CASE("write_cuts: an error leaves the parts before it and nothing else",
     scene from(test::fixture("bert_micro_12l/model.onnx"));
     const test::scratch_folder whole;
     all_modules all{from, whole.path()};
-    stemma::write_cuts(from.opened.file(), from.planner, from.writer, all, from.size(), false);
+    stemma::detail::write_cuts(from.opened.file(), from.planner, from.writer, all, from.size(),
+                               false);
     const auto expected = files_in(whole.path());
     for (std::size_t failing : {std::size_t{0}, from.size() / 2, from.size() - 1}) {
         for (unsigned threads : {1U, 4U}) {
@@ -178,9 +182,9 @@ TEST_CASE("write_cuts: an error leaves the parts before it and nothing else",
                         continue; // it has no part
                     }
                     std::filesystem::create_directory(job.file(failing, 0));
-                    CHECK_THROWS_AS(stemma::write_cuts(from.opened.file(), from.planner,
-                                                       from.writer, job, from.size(), false,
-                                                       {threads}),
+                    CHECK_THROWS_AS(stemma::detail::write_cuts(from.opened.file(), from.planner,
+                                                               from.writer, job, from.size(), false,
+                                                               {threads}),
                                     stemma::error);
                 } else {
                     job.failing = failing;
@@ -188,9 +192,9 @@ TEST_CASE("write_cuts: an error leaves the parts before it and nothing else",
                     if (!has_parts) {
                         continue;
                     }
-                    CHECK_THROWS_AS(stemma::write_cuts(from.opened.file(), from.planner,
-                                                       from.writer, job, from.size(), false,
-                                                       {threads}),
+                    CHECK_THROWS_AS(stemma::detail::write_cuts(from.opened.file(), from.planner,
+                                                               from.writer, job, from.size(), false,
+                                                               {threads}),
                                     std::runtime_error);
                 }
                 for (auto entry = before.begin(); entry != before.end();) {

@@ -19,15 +19,16 @@ TEST_CASE("split_writer: every part is a model of its own that names its origin"
     const test::scratch_folder folder;
     const auto parts = scene.planner.divide(stemma::balanced_parts{3});
     const auto manifest = scene.write(parts, folder.path());
-    CHECK(manifest.source.hash == stemma::to_hex(stemma::xxh64(scene.opened.file().bytes())));
+    CHECK(manifest.source.hash ==
+          stemma::detail::to_hex(stemma::detail::xxh64(scene.opened.file().bytes())));
     REQUIRE(manifest.parts.size() == 3);
     std::size_t nodes = 0;
     for (const auto& part : manifest.parts) {
         const stemma::mapped_file file(folder.file(part.at.file));
-        CHECK(stemma::to_hex(stemma::xxh64(file.bytes())) == part.at.hash);
+        CHECK(stemma::detail::to_hex(stemma::detail::xxh64(file.bytes())) == part.at.hash);
         const stemma::wire_model model(file.bytes(), file.path());
         CHECK(model.node_count() == part.nodes.size() + part.clones.size());
-        CHECK(stemma::find_model_metadata(model, stemma::split_key).has_value());
+        CHECK(stemma::detail::find_model_metadata(model, stemma::detail::split_key).has_value());
         nodes += part.nodes.size();
     }
     CHECK(nodes == scene.model().node_count());

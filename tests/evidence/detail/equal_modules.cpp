@@ -50,7 +50,7 @@ found ends(const std::vector<std::pair<std::string, std::string>>& modules) {
     places.emplace_back();
     free.push_back(false);
     const auto tree = test::tree_of(paths);
-    const auto owners = stemma::find_parameter_owners(ops, tree);
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
     std::vector<id> placed;
     for (const auto& place : places) {
         placed.push_back(place.empty() ? no_id : test::module_at(tree, place));
@@ -94,7 +94,7 @@ TEST_CASE("find_parameter_patterns: equal where names below are") {
     }
     const auto tree = test::tree_of({"a.fc", "b.fc", "c.fc", "d.lin"});
     const auto pattern = stemma::detail::find_parameter_patterns(
-        ops, tree, stemma::find_parameter_owners(ops, tree));
+        ops, tree, stemma::detail::find_parameter_owners(ops, tree));
     const auto of = [&](const char* path) { return pattern[test::module_at(tree, path)]; };
     CHECK(of("a") == of("b"));
     CHECK(of("a.fc") == of("d.lin"));

@@ -34,7 +34,7 @@ TEST_CASE("handed_parameters: calls are counted down to the first operator that 
                         {test::node("Middle", {"a", "b"}, {"c"}, "", "d")})});
     const stemma::wire_model model(bytes);
     const stemma::onnx_operators ops(model);
-    const stemma::handed_parameters handed(ops);
+    const stemma::detail::handed_parameters handed(ops);
     CHECK(handed.calls_below(0, 0) == 0);
     CHECK(handed.calls_below(1, 0) == 0); // the shorter way
     CHECK(handed.calls_below(1, 1) == 1);
@@ -47,7 +47,7 @@ TEST_CASE("handed_parameters: functions that call themselves end") {
     const auto bytes = model_of({test::function("d", "Endless", {"a"}, {"b"},
                                                 {test::node("Endless", {"a"}, {"b"}, "", "d")})});
     const stemma::wire_model model(bytes);
-    const stemma::handed_parameters handed{stemma::onnx_operators(model)};
+    const stemma::detail::handed_parameters handed{stemma::onnx_operators(model)};
     CHECK(handed.calls_below(0, 0) == 0);
 }
 

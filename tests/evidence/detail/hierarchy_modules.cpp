@@ -7,7 +7,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
@@ -42,9 +42,9 @@ TEST_CASE("bind_hierarchies: what a tree lacks is given to the nearest module ab
     stemma::module_tree_builder builder;
     builder.at_path("list.0");
     const auto smaller = builder.build();
-    const auto table = stemma::collect_hierarchies(scene.ops());
-    const auto bound =
-        stemma::bind_hierarchies(scene.ops(), table, smaller, stemma::path_mapping{});
+    const auto table = stemma::detail::collect_hierarchies(scene.ops());
+    const auto bound = stemma::detail::bind_hierarchies(scene.ops(), table, smaller,
+                                                        stemma::detail::path_mapping{});
     REQUIRE(bound.of_chain.size() == 1);
     CHECK(smaller.path(bound.of_chain[0].module) == "list.0");
     CHECK_FALSE(bound.of_chain[0].exact);

@@ -13,19 +13,19 @@
 
 namespace test::evidence_detail_hierarchy_table {
 
-using stemma::hierarchy_dialect;
 using stemma::no_id;
+using stemma::detail::hierarchy_dialect;
 using texts = std::vector<std::string>;
 
 namespace {
 
-stemma::hierarchy_table read(const std::vector<test::metadata>& entries) {
+stemma::detail::hierarchy_table read(const std::vector<test::metadata>& entries) {
     const auto bytes = test::chain_of(entries);
     const stemma::wire_model model(bytes);
-    return stemma::collect_hierarchies(stemma::onnx_operators(model));
+    return stemma::detail::collect_hierarchies(stemma::onnx_operators(model));
 }
 
-texts paths_of(const stemma::hierarchy_table& table, stemma::id v) {
+texts paths_of(const stemma::detail::hierarchy_table& table, stemma::id v) {
     texts paths;
     if (!table.chain_of.empty() && table.chain_of[v] != no_id) {
         for (const auto& level : table.chains[table.chain_of[v]].levels) {
@@ -35,7 +35,7 @@ texts paths_of(const stemma::hierarchy_table& table, stemma::id v) {
     return paths;
 }
 
-texts classes_of(const stemma::hierarchy_table& table, stemma::id v) {
+texts classes_of(const stemma::detail::hierarchy_table& table, stemma::id v) {
     texts classes;
     if (!table.chain_of.empty() && table.chain_of[v] != no_id) {
         for (const auto& level : table.chains[table.chain_of[v]].levels) {

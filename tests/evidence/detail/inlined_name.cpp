@@ -36,7 +36,7 @@ TEST_CASE("find_inlined_scope: what came out of calls of one function is told ap
     CHECK(scene.paths<scope_names>("_inlfunc_Layer_/act/Relu") == texts{"layer.0.act"});
     CHECK(scene.paths<scope_names>("_inlfunc_Layer_token_1_/fc/MatMul") == texts{"layer.1.fc"});
     CHECK(scene.paths<scope_names>("_inlfunc_Layer_token_1_/act/Relu") == texts{"layer.1.act"});
-    CHECK_FALSE(stemma::find_inlined_scope(scene.ops(), scene.node("plain")));
+    CHECK_FALSE(stemma::detail::find_inlined_scope(scene.ops(), scene.node("plain")));
 }
 
 TEST_CASE("find_inlined_scope: where nothing tells calls apart nothing is said") {
@@ -47,7 +47,7 @@ TEST_CASE("find_inlined_scope: where nothing tells calls apart nothing is said")
                         {"x"}, {"y"}))
             .bytes());
     const auto found =
-        stemma::find_inlined_scope(scene.ops(), scene.node("_inlfunc_Act_/act/Relu"));
+        stemma::detail::find_inlined_scope(scene.ops(), scene.node("_inlfunc_Act_/act/Relu"));
     REQUIRE(found);
     CHECK_FALSE(*found);
     CHECK(scene.modules().size() == 1);

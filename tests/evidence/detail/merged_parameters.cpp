@@ -39,8 +39,8 @@ struct scene : test::operator_scene {
     }
 
     [[nodiscard]] names merged(const stemma::module_tree& modules) const {
-        const auto found =
-            stemma::find_merged_parameters(*this, stemma::collect_scopes(*this), modules);
+        const auto found = stemma::detail::find_merged_parameters(
+            *this, stemma::detail::collect_scopes(*this), modules);
         names result;
         for (id p = 0; p < found.size(); ++p) {
             if (found[p]) {

@@ -18,7 +18,7 @@ TEST_CASE("module_code: what holds numbers alone computes nothing; with a parame
     ops.read_parameter(v, "net.own.scale");
     const auto tree =
         test::tree_of({"net.layers.0.fc", "net.layers.1", "net.own.1.fc", "net.own.x0"});
-    const auto owners = stemma::find_parameter_owners(ops, tree);
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
     const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
     const auto at = [&](const char* path) { return test::module_at(tree, path); };
     CHECK(code.is_list(at("net.layers")));

@@ -25,7 +25,7 @@ TEST_CASE("module_exits: what others read, one or several; what was fused is of 
     const auto both = ops.add({inner, b});
     const auto tree = test::tree_of({"a.conv", "a.norm", "b", "c"});
     const auto at = [&](const char* path) { return test::module_at(tree, path); };
-    const auto owners = stemma::find_parameter_owners(ops, tree);
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
     const std::vector<bool> none(ops.size(), false);
     const stemma::detail::functional_units<test::operator_scene> units(ops, none, none);
     const std::vector placed{at("a"), at("a"), at("b"), no_id};

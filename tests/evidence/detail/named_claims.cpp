@@ -84,7 +84,7 @@ TEST_CASE("prepare_source: sources are numbered in the order in which they are a
         text.append(context.provenances()[made.source]).append(" ");
     });
     CHECK(text == "guesses labels ");
-    CHECK(context.provenances().size() == stemma::provenance_count + 2);
+    CHECK(context.provenances().size() == stemma::detail::provenance_count + 2);
 }
 
 TEST_CASE("prepare_source: the names of the library are taken", "[named_claims]") {

@@ -12,8 +12,8 @@
 
 namespace test::evidence_detail_parameter_owners {
 
-using stemma::find_parameter_owners;
 using stemma::id;
+using stemma::detail::find_parameter_owners;
 using id_list = std::vector<id>;
 
 namespace {
@@ -28,7 +28,7 @@ test::operator_scene reader_of(const std::vector<std::string>& parameters) {
     return ops;
 }
 
-id_list owners_of(const stemma::parameter_owners& owners, id p) {
+id_list owners_of(const stemma::detail::parameter_owners& owners, id p) {
     const auto found = owners.of(p);
     return {found.begin(), found.end()};
 }
@@ -48,7 +48,7 @@ struct plain_view {
 TEST_CASE("find_parameter_owners: the module at the path in the name") {
     const auto tree = test::tree_of({"enc.fc", "dec"});
     const auto ops = reader_of({"enc.fc.weight", "dec.bias", "gone.weight", "onnx::MatMul_3", "b"});
-    const auto check = [&](const stemma::parameter_owners& owners) {
+    const auto check = [&](const stemma::detail::parameter_owners& owners) {
         CHECK(owners_of(owners, 0) == id_list{test::module_at(tree, "enc.fc")});
         CHECK(owners_of(owners, 1) == id_list{test::module_at(tree, "dec")});
         for (id p = 2; p < 5; ++p) {
@@ -115,15 +115,15 @@ TEST_CASE("nearest_called: goes up to the first module that may have run") {
     builder.set_calls(inner, 0);
     builder.set_calls(builder.at_path("blocks"), 2);
     const auto tree = builder.build();
-    CHECK(stemma::nearest_called(tree, test::module_at(tree, "blocks.list.0")) ==
+    CHECK(stemma::detail::nearest_called(tree, test::module_at(tree, "blocks.list.0")) ==
           test::module_at(tree, "blocks"));
-    CHECK(stemma::nearest_called(tree, test::module_at(tree, "blocks")) ==
+    CHECK(stemma::detail::nearest_called(tree, test::module_at(tree, "blocks")) ==
           test::module_at(tree, "blocks"));
     // Where calls are not known, the module itself.
     const auto unknown = test::tree_of({"a.b"});
-    CHECK(stemma::nearest_called(unknown, 2) == 2);
+    CHECK(stemma::detail::nearest_called(unknown, 2) == 2);
     const plain_view view{&tree};
-    CHECK(stemma::nearest_called(view, 3) == 3);
+    CHECK(stemma::detail::nearest_called(view, 3) == 3);
 }
 
 } // namespace test::evidence_detail_parameter_owners

@@ -8,8 +8,8 @@
 
 namespace test::evidence_detail_path_below {
 
-using stemma::scope_style;
 using stemma::detail::path_below;
+using stemma::detail::scope_style;
 
 TEST_CASE("path_below: a Sequential repeats itself in its children") {
     stemma::module_tree_builder builder;

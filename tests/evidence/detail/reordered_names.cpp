@@ -21,7 +21,7 @@ bool are_reordered(const std::vector<std::pair<std::string, std::string>>& opera
     for (const auto& [name, type] : operators) {
         ops.add({}, name, type);
     }
-    return stemma::detail::are_reordered(ops, stemma::collect_scopes(ops),
+    return stemma::detail::are_reordered(ops, stemma::detail::collect_scopes(ops),
                                          [&](stemma::id, stemma::id) { return one; });
 }
 

@@ -35,11 +35,12 @@ struct scene {
     }
 
     void bind() {
-        table = stemma::collect_scopes(ops);
-        bound = stemma::bind_scopes(ops, table, tree, stemma::find_parameter_owners(ops, tree));
+        table = stemma::detail::collect_scopes(ops);
+        bound = stemma::detail::bind_scopes(ops, table, tree,
+                                            stemma::detail::find_parameter_owners(ops, tree));
     }
 
-    [[nodiscard]] const stemma::scope_module& of(id v) const {
+    [[nodiscard]] const stemma::detail::scope_module& of(id v) const {
         return bound.of(v, table.scope_of[v]);
     }
     [[nodiscard]] std::string path(id v) const {
@@ -48,17 +49,17 @@ struct scene {
 
     stemma::module_tree tree;
     test::operator_scene ops;
-    stemma::scope_table table;
-    stemma::scope_modules bound;
+    stemma::detail::scope_table table;
+    stemma::detail::scope_modules bound;
 };
 
 /// The tree that operators themselves tell.
 struct grown_scene {
     void grow() {
         const auto known = builder.build();
-        table = stemma::collect_scopes(ops);
-        bound = stemma::grow_scopes(ops, table, known, stemma::find_parameter_owners(ops, known),
-                                    builder);
+        table = stemma::detail::collect_scopes(ops);
+        bound = stemma::detail::grow_scopes(
+            ops, table, known, stemma::detail::find_parameter_owners(ops, known), builder);
         tree = builder.build();
     }
 
@@ -70,8 +71,8 @@ struct grown_scene {
 
     stemma::module_tree_builder builder;
     test::operator_scene ops;
-    stemma::scope_table table;
-    stemma::scope_modules bound;
+    stemma::detail::scope_table table;
+    stemma::detail::scope_modules bound;
     stemma::module_tree tree;
 };
 

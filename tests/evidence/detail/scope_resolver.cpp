@@ -29,7 +29,7 @@ struct scene {
             const auto type = name.substr(name.rfind('/') + 1);
             ops.add({}, std::move(name), type.substr(0, type.find('_')));
         }
-        table = stemma::collect_scopes(ops);
+        table = stemma::detail::collect_scopes(ops);
         witness.resize(table.scopes.size());
     }
 
@@ -46,13 +46,13 @@ struct scene {
         return found.module == no_id ? "?" : tree.path(found.module);
     }
 
-    [[nodiscard]] stemma::scope_module resolve(id s) {
+    [[nodiscard]] stemma::detail::scope_module resolve(id s) {
         stemma::detail::scope_resolver<stemma::module_tree> resolver(table, tree, witness);
         std::vector<id> around;
         for (auto at = s; table.scopes[at].parent != no_id; at = table.scopes[at].parent) {
             around.push_back(at);
         }
-        stemma::scope_module found{0, no_id, no_id, 1};
+        stemma::detail::scope_module found{0, no_id, no_id, 1};
         for (auto at = around.rbegin(); at != around.rend(); ++at) {
             found = found.module == no_id ? resolver.resolve_alone(*at)
                                           : resolver.resolve(*at, found.module);
@@ -62,7 +62,7 @@ struct scene {
 
     stemma::module_tree tree;
     test::operator_scene ops;
-    stemma::scope_table table;
+    stemma::detail::scope_table table;
     std::vector<stemma::detail::scope_witness> witness;
 };
 

@@ -20,15 +20,15 @@ namespace test::evidence_detail_scope_table {
 
 using stemma::id;
 using stemma::no_id;
-using stemma::scope_style;
-using stemma::split_scoped_name;
+using stemma::detail::scope_style;
+using stemma::detail::split_scoped_name;
 
 namespace {
 
 using texts = std::vector<std::string>;
 
 /// The segments of a scope from its root down.
-texts segments_of(const stemma::scope_table& table, id scope) {
+texts segments_of(const stemma::detail::scope_table& table, id scope) {
     texts segments;
     for (auto s = scope; table.scopes[s].parent != no_id; s = table.scopes[s].parent) {
         segments.insert(segments.begin(), std::string(table.scopes[s].segment));
@@ -61,8 +61,8 @@ TEST_CASE("collect_scopes: one scope for each distinct path, with what is in it"
     ops.add({}, "/dec/fc/MatMul", "MatMul");
     ops.add({}, "/enc/fc/Add_1", "Add");
     ops.add({}, "nothing", "Add");
-    const auto table = stemma::collect_scopes(ops);
-    CHECK(table.scopes.size() == stemma::scope_style_count + 4);
+    const auto table = stemma::detail::collect_scopes(ops);
+    CHECK(table.scopes.size() == stemma::detail::scope_style_count + 4);
     REQUIRE(table.scope_of.size() == ops.size());
     CHECK(segments_of(table, table.scope_of[0]) == texts{"enc", "fc"});
     CHECK(table.scope_of[1] == table.scope_of[0]);
@@ -87,7 +87,7 @@ TEST_CASE("collect_scopes: scopes of equal operators are alike, in any order") {
     ops.add({}, "/fc/Add", "Add");
     ops.add({}, "/fc_1/Add", "Add");
     ops.add({}, "/fc_1/MatMul", "MatMul");
-    const auto table = stemma::collect_scopes(ops);
+    const auto table = stemma::detail::collect_scopes(ops);
     CHECK(table.scopes[table.scope_of[0]].kinds == table.scopes[table.scope_of[2]].kinds);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("collect_scopes: styles have roots of their own") {
     ops.add({}, "/a/Add", "Add");
     ops.add({}, "a/Add_node_1", "Add");
     ops.add({}, "app.Net::/app.Block::a/Add", "Add");
-    const auto table = stemma::collect_scopes(ops);
+    const auto table = stemma::detail::collect_scopes(ops);
     for (id v = 0; v < 3; ++v) {
         CHECK(table.scopes[table.scope_of[v]].style == static_cast<scope_style>(v));
         CHECK(table.scopes[table.scope_of[v]].instance() == "a");
@@ -110,7 +110,7 @@ TEST_CASE("collect_scopes: constants do not tell two calls apart") {
     ops.add({}, "/rnn/Constant", "Constant");
     ops.add({}, "/rnn/LSTM", "LSTM");
     ops.add({}, "/rnn_1/LSTM", "LSTM");
-    const auto table = stemma::collect_scopes(ops);
+    const auto table = stemma::detail::collect_scopes(ops);
     CHECK(table.scopes[table.scope_of[0]].kinds == table.scopes[table.scope_of[2]].kinds);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("collect_scopes: what is left of a replaced operator's name counts for
     test::operator_scene ops;
     ops.add({}, "/enc/fc/MatMul/MatMulAddFusion", "Gemm");
     ops.add({}, "/enc/fc/Relu", "Relu");
-    const auto table = stemma::collect_scopes(ops);
+    const auto table = stemma::detail::collect_scopes(ops);
     CHECK(table.scope_of[0] == table.scope_of[1]);
     CHECK(table.leftover == std::vector<id>{0});
     CHECK(table.scopes[table.scope_of[0]].operators == 1);
@@ -138,9 +138,9 @@ TEST_CASE("collect_scopes: any number of threads collects the same") {
             ops.add({}, name + "/Add_" + std::to_string(random(3)),
                     random.one_in(3) ? "Mul" : "Add");
         }
-        const auto one = stemma::collect_scopes(ops);
+        const auto one = stemma::detail::collect_scopes(ops);
         for (const unsigned most : {2U, 5U}) {
-            const auto several = stemma::collect_scopes(ops, stemma::thread_limit{most, 1});
+            const auto several = stemma::detail::collect_scopes(ops, stemma::thread_limit{most, 1});
             REQUIRE(several.scope_of == one.scope_of);
             REQUIRE(several.leftover == one.leftover);
             REQUIRE(several.problems.size() == one.problems.size());
@@ -175,7 +175,7 @@ TEST_CASE("collect_scopes: equal to splitting every name alone, whatever the ord
             }
             ops.add({}, name + "/Add_" + std::to_string(random(3)), "Add");
         }
-        const auto table = stemma::collect_scopes(ops);
+        const auto table = stemma::detail::collect_scopes(ops);
         std::map<std::pair<scope_style, std::string>, id> known;
         for (id v = 0; v < ops.size(); ++v) {
             const auto found = split_scoped_name(ops.name(v), "Add");
@@ -187,7 +187,7 @@ TEST_CASE("collect_scopes: equal to splitting every name alone, whatever the ord
                 known.emplace(std::pair(found->style, std::string(found->scope)), s);
             REQUIRE(entry->second == s);
         }
-        for (id s = stemma::scope_style_count; s < table.scopes.size(); ++s) {
+        for (id s = stemma::detail::scope_style_count; s < table.scopes.size(); ++s) {
             REQUIRE(table.scopes[s].parent < s);
         }
     }

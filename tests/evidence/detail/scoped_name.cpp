@@ -9,8 +9,8 @@
 
 namespace test::evidence_detail_scoped_name {
 
-using stemma::split_leftover_name;
-using stemma::split_scoped_name;
+using stemma::detail::split_leftover_name;
+using stemma::detail::split_scoped_name;
 
 namespace {
 

@@ -29,7 +29,7 @@ struct chain {
     test::operator_scene ops;
     texts owners_of;
     stemma::module_tree tree;
-    stemma::parameter_owners owners;
+    stemma::detail::parameter_owners owners;
 
     explicit chain(const pairs& operators, texts others = {}) {
         for (const auto& [type, owner] : operators) {
@@ -42,7 +42,7 @@ struct chain {
             owners_of.push_back(owner);
         }
         tree = test::tree_of(others);
-        owners = stemma::find_parameter_owners(ops, tree);
+        owners = stemma::detail::find_parameter_owners(ops, tree);
     }
 
     /// What members do without parameters: `sequence number: types`.

@@ -25,8 +25,8 @@ TEST_CASE("tied_parameters: readers of the first one's type speak for the owner 
     for (auto v : {first, again, other}) {
         ops.read_parameter(v, "embed.weight");
     }
-    const auto owners = stemma::find_parameter_owners(ops, tree);
-    const stemma::tied_parameters<test::operator_scene> tied(ops, owners);
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+    const stemma::detail::tied_parameters<test::operator_scene> tied(ops, owners);
     for (auto v : {first, again}) {
         CHECK(tied.favours(v, 0, 0));
         CHECK_FALSE(tied.favours(v, 0, 1));
@@ -42,8 +42,8 @@ TEST_CASE("tied_parameters: the only owner of a parameter is always favoured") {
     const auto other = ops.add({first}, "", "Add");
     ops.read_parameter(first, "fc.weight");
     ops.read_parameter(other, "fc.weight");
-    const auto owners = stemma::find_parameter_owners(ops, tree);
-    const stemma::tied_parameters<test::operator_scene> tied(ops, owners);
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+    const stemma::detail::tied_parameters<test::operator_scene> tied(ops, owners);
     CHECK(tied.favours(first, 0, 0));
     CHECK(tied.favours(other, 0, 0));
 }

@@ -6,16 +6,16 @@
 namespace test::fold_detail_call_frame {
 
 TEST_CASE("actual: bound names are what they are bound to, others lie in the scope of the call") {
-    const stemma::call_frame frame{"call", {{"x", "outer"}, {"gone", ""}}};
-    CHECK(stemma::actual("x", &frame) == "outer");
-    CHECK(stemma::actual("gone", &frame).empty());
-    CHECK(stemma::actual("inner", &frame) == "call/inner");
-    CHECK(stemma::actual("", &frame).empty());
-    CHECK(stemma::actual("x", nullptr) == "x");
+    const stemma::detail::call_frame frame{"call", {{"x", "outer"}, {"gone", ""}}};
+    CHECK(stemma::detail::actual("x", &frame) == "outer");
+    CHECK(stemma::detail::actual("gone", &frame).empty());
+    CHECK(stemma::detail::actual("inner", &frame) == "call/inner");
+    CHECK(stemma::detail::actual("", &frame).empty());
+    CHECK(stemma::detail::actual("x", nullptr) == "x");
 }
 
 TEST_CASE("call_scopes: no value's name continues a scope, and no scope is given twice") {
-    stemma::call_scopes scopes;
+    stemma::detail::call_scopes scopes;
     scopes.take("taken/inside");
     scopes.take("value");
     CHECK(scopes.free("taken") == "taken~1");
@@ -25,10 +25,10 @@ TEST_CASE("call_scopes: no value's name continues a scope, and no scope is given
 }
 
 TEST_CASE("place_of: a call in no function stands in the root") {
-    CHECK(stemma::place_of(nullptr).scope.empty());
-    stemma::call_frame frame{"call"};
+    CHECK(stemma::detail::place_of(nullptr).scope.empty());
+    stemma::detail::call_frame frame{"call"};
     frame.place.scope = "encoder";
-    CHECK(stemma::place_of(&frame).scope == "encoder");
+    CHECK(stemma::detail::place_of(&frame).scope == "encoder");
 }
 
 } // namespace test::fold_detail_call_frame

@@ -29,7 +29,7 @@ stemma::fold_regions_result nested() {
         {2, 0, 1, 2, 1, 4, 0, {op(1), op(3)}},
         {3, 0, 0, 1, 0, 5, 0, {op(4)}},
     };
-    stemma::count_operators(found.regions);
+    stemma::detail::count_operators(found.regions);
     return found;
 }
 
@@ -44,7 +44,8 @@ TEST_CASE("count_operators: those of regions inside count, too") {
 
 TEST_CASE("dissolve_regions: items come where the region was, numbers and parents follow") {
     auto found = nested();
-    dissolve_regions(found, {true, true, false, false, false}); // the first one stays
+    stemma::detail::dissolve_regions(found,
+                                     {true, true, false, false, false}); // the first one stays
     const auto& regions = found.regions;
     REQUIRE(regions.size() == 4);
     CHECK(regions[0].items ==
@@ -63,7 +64,7 @@ TEST_CASE("dissolve_regions: items come where the region was, numbers and parent
 
 TEST_CASE("dissolve_regions: what would stand twice stands once; regions in regions go, too") {
     auto found = nested();
-    dissolve_regions(found, {false, true, true, true, false});
+    stemma::detail::dissolve_regions(found, {false, true, true, true, false});
     REQUIRE(found.regions.size() == 2);
     CHECK(found.regions[0].items ==
           std::vector<fold_item>{op(0), op(1), op(2), op(3), op(5), inside(1)});
@@ -72,7 +73,7 @@ TEST_CASE("dissolve_regions: what would stand twice stands once; regions in regi
     CHECK(found.left.size() == 3);
 
     auto same = nested();
-    dissolve_regions(same, std::vector<bool>(5, false));
+    stemma::detail::dissolve_regions(same, std::vector<bool>(5, false));
     CHECK(same.regions.size() == 5);
     CHECK(same.left.empty());
 }

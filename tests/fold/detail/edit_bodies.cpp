@@ -28,7 +28,7 @@ TEST_CASE("edit_bodies: nodes whose bodies are made anew as they are stay the sa
             stemma::message_tree made;
             stemma::detail::edit_bodies(
                 made, model, contents, node,
-                [&](id g, const stemma::wire_reader& fields) {
+                [&](id g, const stemma::detail::wire_reader& fields) {
                     ++met[g];
                     CHECK(model.graph(g).owner == node);
                     stemma::detail::edit_nodes(
@@ -67,7 +67,7 @@ TEST_CASE("edit_bodies: every body gets its own content, every node its own, and
     stemma::message_tree tree;
     stemma::detail::edit_bodies(
         tree, model, contents, owner,
-        [&](id g, const stemma::wire_reader& fields) {
+        [&](id g, const stemma::detail::wire_reader& fields) {
             stemma::detail::edit_nodes(
                 tree, model, contents, g, fields,
                 [&](id inside) { return model.op_type(inside) == "Relu"; },

@@ -11,10 +11,10 @@ namespace test::fold_detail_fold_changes {
 
 namespace {
 
-stemma::folded_graph_record record_of(test::fold_scene& scene) {
+stemma::detail::folded_graph_record record_of(test::fold_scene& scene) {
     const auto plan = scene.plan();
-    const stemma::fold_names names(scene.model, scene.contents, scene.modules, plan);
-    return stemma::fold_changes(scene.model, plan, names, 0).take();
+    const stemma::detail::fold_names names(scene.model, scene.contents, scene.modules, plan);
+    return stemma::detail::fold_changes(scene.model, plan, names, 0).take();
 }
 
 } // namespace
@@ -64,7 +64,7 @@ TEST_CASE("fold_changes: operators of modules that stand mixed are recorded in t
          {4, stemma::no_id, 1}}};
     const auto record = record_of(scene);
     CHECK(record.order ==
-          std::vector<stemma::fold_record::order_run>{{0, 1}, {2, 1}, {1, 1}, {3, 1}});
+          std::vector<stemma::detail::fold_record::order_run>{{0, 1}, {2, 1}, {1, 1}, {3, 1}});
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
 

@@ -42,9 +42,10 @@ std::size_t count_constants(const std::string& file, bool inside) {
     const stemma::wire_model model(file, "file");
     std::size_t count = 0;
     for (id node = 0; node < model.node_count(); ++node) {
-        count += stemma::is_constant_node(model, node) && (model.graph_of(node) != 0) == inside
-                     ? 1U
-                     : 0U;
+        count +=
+            stemma::detail::is_constant_node(model, node) && (model.graph_of(node) != 0) == inside
+                ? 1U
+                : 0U;
     }
     return count;
 }

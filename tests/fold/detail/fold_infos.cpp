@@ -71,7 +71,7 @@ TEST_CASE("fold_infos: functions know the types in which all calls agree, where 
     for (const std::uint64_t version : {8U, 10U}) {
         auto scene = typed_layers(version);
         const auto plan = scene.plan();
-        const stemma::fold_infos infos(scene.model, plan);
+        const stemma::detail::fold_infos infos(scene.model, plan);
         std::map<std::string, std::string> types;
         for (const auto& [value, type] : infos.of_function(0)) {
             types.emplace(scene.model.value_name(value), type);
@@ -80,7 +80,7 @@ TEST_CASE("fold_infos: functions know the types in which all calls agree, where 
             auto info = typed("", elements).bytes();
             return info.substr(info.size() - 10);
         };
-        if (version < stemma::first_version_with_function_infos) {
+        if (version < stemma::detail::first_version_with_function_infos) {
             CHECK(types.empty());
             continue;
         }

@@ -149,9 +149,9 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
         stemma::node_shapes shapes(model, contents);
         const auto plan =
             stemma::plan_fold(model, contents, opened.modules(), tags.attributions, shapes);
-        stemma::fold_writer writer(model, contents, opened.modules(), tags.tags, tags.attributions,
-                                   plan);
-        stemma::string_splice splice(opened.file().bytes());
+        stemma::detail::fold_writer writer(model, contents, opened.modules(), tags.tags,
+                                           tags.attributions, plan);
+        stemma::detail::string_splice splice(opened.file().bytes());
         writer.build().write(splice);
 
         // What stands in bodies, from the plan: module by module.
@@ -166,7 +166,7 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
                 auto module = item.is_region ? plan.regions[item.index].module
                                              : tags.attributions[item.index].module;
                 if (!opened.modules().index().is_ancestor(plan.regions[r].module, module)) {
-                    REQUIRE(stemma::is_constant_node(model, item.index));
+                    REQUIRE(stemma::detail::is_constant_node(model, item.index));
                     module = plan.regions[r].module; // these stand wherever they are read
                 }
                 expected[{function.domain + function.numbered(), i}].insert(module);

@@ -24,7 +24,7 @@ TEST_CASE("common_scope: the front that nearly all names share, at a slash") {
 TEST_CASE("fold_names: shared bodies lose the scope of the first call, each call has its own") {
     auto scene = test::layered_model(3);
     const auto plan = scene.plan();
-    const stemma::fold_names names(scene.model, scene.contents, scene.modules, plan);
+    const stemma::detail::fold_names names(scene.model, scene.contents, scene.modules, plan);
     const auto layer = plan.function[1];
     CHECK_FALSE(names.keeps(layer));
     CHECK(names.call_scope(1) == "/layer/layer.0");
@@ -46,7 +46,7 @@ TEST_CASE("fold_names: shared bodies lose the scope of the first call, each call
 TEST_CASE("fold_names: a function that is called once keeps the names") {
     auto scene = test::layered_model(1);
     const auto plan = scene.plan();
-    const stemma::fold_names names(scene.model, scene.contents, scene.modules, plan);
+    const stemma::detail::fold_names names(scene.model, scene.contents, scene.modules, plan);
     CHECK(names.keeps(plan.function[1]));
     CHECK(names.call_scope(1).empty());
     CHECK(names.in_body(plan.function[1], plan.inputs[1][1]) == "layer.0.fc.weight");
@@ -70,7 +70,7 @@ TEST_CASE("fold_names: names that would be equal without their scope stay apart"
                            test::layers(2), where};
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
-    const stemma::fold_names names(scene.model, scene.contents, scene.modules, plan);
+    const stemma::detail::fold_names names(scene.model, scene.contents, scene.modules, plan);
     std::set<std::string_view> taken;
     for (auto value : plan.inputs[1]) {
         CHECK(taken.insert(names.in_body(0, value)).second);

@@ -56,7 +56,7 @@ test::fold_scene varied_layers() {
 std::vector<std::string> attributes_of(const stemma::wire_model& model, stemma::id node) {
     std::vector<std::string> texts;
     auto fields = model.reader(model.message(node));
-    for (stemma::wire_field field; fields.next(field);) {
+    for (stemma::detail::wire_field field; fields.next(field);) {
         if (field.is_bytes(stemma::detail::onnx_fields::node::attribute)) {
             texts.emplace_back(fields.text(field));
         }
@@ -80,15 +80,16 @@ TEST_CASE("fold_nodes: a call says its module and tag from the module around, in
         if (model.owner(node) == no_id) {
             const auto path = "layer." + std::to_string(outer++);
             CHECK(found[""] == path);
-            CHECK(found[std::string(stemma::fold_module_key)] == path);
-            CHECK(found[std::string(stemma::fold_tag_key)].find("Layer") != std::string::npos);
+            CHECK(found[std::string(stemma::detail::fold_module_key)] == path);
+            CHECK(found[std::string(stemma::detail::fold_tag_key)].find("Layer") !=
+                  std::string::npos);
         } else {
             ++inner;
             CHECK(found[""] == "fc");
-            CHECK(found[std::string(stemma::fold_module_key)] == "fc");
-            CHECK(found[std::string(stemma::fold_tag_key)] == "/Linear");
+            CHECK(found[std::string(stemma::detail::fold_module_key)] == "fc");
+            CHECK(found[std::string(stemma::detail::fold_tag_key)] == "/Linear");
         }
-        CHECK(found[std::string(stemma::fold_call_key)] == "0");
+        CHECK(found[std::string(stemma::detail::fold_call_key)] == "0");
     }
     CHECK(outer == 2);
     CHECK(inner == 2); // in both branches, once for both layers
@@ -143,7 +144,7 @@ TEST_CASE("fold_nodes: whoever opens calls finds the constants") {
     auto scene = varied_layers();
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
-    stemma::function_inliner inliner(model);
+    stemma::detail::function_inliner inliner(model);
     const auto inlined = inliner.build().text(folded);
     const stemma::wire_model opened(inlined, "opened");
     std::vector<std::string> constants;

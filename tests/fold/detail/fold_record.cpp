@@ -23,21 +23,21 @@ TEST_CASE("find_change: applied to what was expected it gives what is there, in 
     for (int round = 0; round < 2000; ++round) {
         const auto expected = text();
         const auto actual = text();
-        const auto change = stemma::find_change(expected, actual);
-        CHECK(stemma::apply_change(change, expected) == actual);
+        const auto change = stemma::detail::find_change(expected, actual);
+        CHECK(stemma::detail::apply_change(change, expected) == actual);
         CHECK(stemma::detail::is_utf8(change.middle));
         CHECK((expected != actual || change.middle.empty()));
     }
-    CHECK(stemma::find_change("/layer.0/Add", "/layer.1/Add").middle == "1");
+    CHECK(stemma::detail::find_change("/layer.0/Add", "/layer.1/Add").middle == "1");
 }
 
 TEST_CASE("apply_change: one that does not fit is refused") {
-    CHECK_FALSE(stemma::apply_change({0, 0, 3, 2, "x"}, "four"));
-    CHECK_FALSE(stemma::apply_change({0, 0, 0xffff'ffffU, 2, "x"}, "four"));
+    CHECK_FALSE(stemma::detail::apply_change({0, 0, 3, 2, "x"}, "four"));
+    CHECK_FALSE(stemma::detail::apply_change({0, 0, 0xffff'ffffU, 2, "x"}, "four"));
 }
 
 TEST_CASE("fold_record: comes back from JSON as it was") {
-    stemma::fold_record record;
+    stemma::detail::fold_record record;
     record.lifted = true;
     record.ir_version = 6;
     record.functions = {{"net", "Layer"}, {"net", "Layer.1"}};
@@ -54,9 +54,9 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     record.bodies[1].layout = {{0, 1, 2}, {0, 2, 2}};
     record.bodies[1].infos = {{0, 0, "i"}};
     record.bodies[1].changes = {{2, 0, 0, 0, "a"}, {3, 1, 1, 1, "b"}};
-    const auto text = stemma::to_json(record);
+    const auto text = stemma::detail::to_json(record);
     CHECK(text.find('\n') == text.npos);
-    const auto back = stemma::read_fold_record(text, "file");
+    const auto back = stemma::detail::read_fold_record(text, "file");
     CHECK(back.lifted);
     CHECK(back.ir_version == record.ir_version);
     CHECK(back.functions == record.functions);
@@ -67,7 +67,8 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     CHECK(back.infos == record.infos);
     CHECK(back.changes == record.changes);
     CHECK(back.bodies == record.bodies);
-    const auto plain = stemma::read_fold_record(stemma::to_json(stemma::fold_record{}), "file");
+    const auto plain = stemma::detail::read_fold_record(
+        stemma::detail::to_json(stemma::detail::fold_record{}), "file");
     CHECK_FALSE(plain.lifted);
     CHECK(plain.order.empty());
 }
@@ -98,7 +99,7 @@ TEST_CASE("read_fold_record: what is no record is refused, not believed") {
                              R"({"schema": "stemma.fold/1", "bodies": [{"order": "1"}]})",
                              R"({"schema": "stemma.fold/1", "bodies": [{"layout": [[1]]}]})"}) {
         CAPTURE(text);
-        CHECK_THROWS_AS(stemma::read_fold_record(text, "file"), stemma::error);
+        CHECK_THROWS_AS(stemma::detail::read_fold_record(text, "file"), stemma::error);
     }
 }
 

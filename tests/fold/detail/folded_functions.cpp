@@ -21,8 +21,8 @@ TEST_CASE("folded_functions: knows what the record names, and the bodies with ca
     auto scene = test::branched_model();
     const auto bytes = scene.fold();
     const stemma::wire_model model(bytes, "folded");
-    const auto record = stemma::find_fold_record(model).value();
-    const stemma::folded_functions functions(model, record);
+    const auto record = stemma::detail::find_fold_record(model).value();
+    const stemma::detail::folded_functions functions(model, record);
     REQUIRE(functions.bodies().size() == record.bodies.size());
     for (id node = 0; node < model.node_count(); ++node) {
         const bool is_call = model.callee(node) != no_id;
@@ -41,7 +41,7 @@ TEST_CASE("folded_functions: knows what the record names, and the bodies with ca
         CHECK((!inside || functions.local(value) < functions.value_count(graph.function)));
     }
 
-    const stemma::folded_functions none(model, {});
+    const stemma::detail::folded_functions none(model, {});
     CHECK(none.bodies().empty());
     CHECK_FALSE(none.made(0));
 }
@@ -52,8 +52,8 @@ TEST_CASE(
     scene.options.selection = stemma::of_classes{{"Layer"}}; // so that no `fc` folds
     const auto bytes = scene.fold();
     const stemma::wire_model model(bytes, "folded");
-    const auto record = stemma::find_fold_record(model).value();
-    const stemma::folded_functions functions(model, record);
+    const auto record = stemma::detail::find_fold_record(model).value();
+    const stemma::detail::folded_functions functions(model, record);
     CHECK(record.bodies.empty());
     CHECK(functions.bodies().empty());
     std::size_t noted = 0;

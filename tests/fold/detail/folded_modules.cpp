@@ -32,7 +32,7 @@ TEST_CASE("folded_modules: what lies around a module follows from its ancestors"
         for (id m = 0; m < asked.size(); ++m) {
             asked[m] = random.one_in(2);
         }
-        const stemma::folded_modules folded(tree, [&](id m) { return asked[m]; });
+        const stemma::detail::folded_modules folded(tree, [&](id m) { return asked[m]; });
         for (id m = 0; m < parent.size(); ++m) {
             std::vector<id> way; // those that fold, from the inside to the outside
             for (auto up = m; up != 0; up = parent[up]) {
@@ -61,8 +61,8 @@ TEST_CASE("folded_modules: in a chain only the outer ones fold") {
     std::vector<id> parent(200);
     std::iota(parent.begin(), parent.end(), no_id); // the root's is `no_id`
     const stemma::tree_index tree(parent);
-    const stemma::folded_modules folded(tree, [](id) { return true; });
-    const auto depth = stemma::folded_modules::max_depth;
+    const stemma::detail::folded_modules folded(tree, [](id) { return true; });
+    const auto depth = stemma::detail::folded_modules::max_depth;
     CHECK_FALSE(folded.folds(0));
     CHECK(folded.folds(1));
     CHECK(folded.folds(depth));

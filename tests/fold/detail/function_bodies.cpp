@@ -19,7 +19,7 @@ TEST_CASE("read_function_bodies: functions by domain, name and overload, field b
                            .inner(25, test::function("d", "F", {}, {}, {}))
                            .bytes();
     const stemma::wire_model model(bytes);
-    const auto bodies = stemma::read_function_bodies(model);
+    const auto bodies = stemma::detail::read_function_bodies(model);
     REQUIRE(bodies.size() == 2);
     const auto& body = bodies.at({"d", "F", "o"});
     CHECK(body.inputs == std::vector<std::string_view>{"a", "b"});
@@ -35,7 +35,7 @@ TEST_CASE("read_function_bodies: functions by domain, name and overload, field b
 TEST_CASE("read_operator_name: the standard domain has one name") {
     const auto read = [](const test::message& node) {
         const auto bytes = node.bytes();
-        const auto name = stemma::read_operator_name(
+        const auto name = stemma::detail::read_operator_name(
             {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"});
         return std::string(name.domain) + ":" + std::string(name.type);
     };

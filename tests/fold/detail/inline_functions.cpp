@@ -18,8 +18,8 @@ using test::message;
 
 std::string inlined(const std::string& bytes, std::size_t max_calls = 10'000) {
     const stemma::wire_model model(bytes);
-    stemma::function_inliner inliner(model, max_calls);
-    stemma::string_splice splice(bytes);
+    stemma::detail::function_inliner inliner(model, max_calls);
+    stemma::detail::string_splice splice(bytes);
     inliner.build().write(splice);
     return splice.text;
 }

@@ -25,10 +25,11 @@ namespace {
 struct unfolded {
     explicit unfolded(const std::string& path, stemma::attribution_options options = {})
         : before(path, std::move(options)) {
-        stemma::function_inliner inliner(
-            before.model(), stemma::inlined_names(before.model(), before.modules(),
-                                                  before.tags().attributions, before.calls()));
-        stemma::string_splice splice(before.model().bytes());
+        stemma::detail::function_inliner inliner(
+            before.model(),
+            stemma::detail::inlined_names(before.model(), before.modules(),
+                                          before.tags().attributions, before.calls()));
+        stemma::detail::string_splice splice(before.model().bytes());
         inliner.build().write(splice);
         attributions = inliner.attributions();
         file = folder.make("unfolded.onnx", splice.text);

@@ -27,9 +27,9 @@ std::pair<std::string, std::size_t> there_and_back(const stemma::attributed_mode
     stemma::node_shapes shapes(model, contents);
     const auto plan =
         stemma::plan_fold(model, contents, opened.modules(), tags.attributions, shapes, options);
-    stemma::fold_writer writer(model, contents, opened.modules(), tags.tags, tags.attributions,
-                               plan);
-    stemma::string_splice splice(opened.file().bytes());
+    stemma::detail::fold_writer writer(model, contents, opened.modules(), tags.tags,
+                                       tags.attributions, plan);
+    stemma::detail::string_splice splice(opened.file().bytes());
     writer.build().write(splice);
     return {test::unfold(splice.text), plan.functions.size()};
 }
@@ -75,7 +75,7 @@ TEST_CASE("fold_opener: files that no exporter would write come back, too") {
             const auto made = scene.fold();
             folded += scene.plan().functions.empty() ? 0U : 1U;
             const stemma::wire_model model(made);
-            in_bodies += stemma::find_fold_record(model).value().bodies.empty() ? 0U : 1U;
+            in_bodies += stemma::detail::find_fold_record(model).value().bodies.empty() ? 0U : 1U;
             CHECK(test::unfold(made) == bytes);
         } catch (const stemma::error& e) {
             const std::string reason = e.what(); // of what no model may be

@@ -31,8 +31,8 @@ std::string doubling_model(std::size_t functions) {
     return made.bytes();
 }
 
-stemma::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
-    stemma::fold_record record;
+stemma::detail::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
+    stemma::detail::fold_record record;
     for (std::size_t f = 0; f < functions; ++f) {
         record.functions.emplace_back("d", "f" + std::to_string(f));
     }
@@ -40,15 +40,15 @@ stemma::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
     return record;
 }
 
-std::size_t open(const std::string& bytes, const stemma::fold_record& record,
-                 stemma::opening_budget budget = {}) {
+std::size_t open(const std::string& bytes, const stemma::detail::fold_record& record,
+                 stemma::detail::opening_budget budget = {}) {
     const stemma::wire_model model(bytes, "folded");
     const stemma::graph_contents contents(model);
-    const stemma::folded_functions functions(model, record);
-    const stemma::opened_calls::body_opener none = [](id) -> const stemma::message_tree& {
+    const stemma::detail::folded_functions functions(model, record);
+    const stemma::detail::opened_calls::body_opener none = [](id) -> const stemma::message_tree& {
         throw std::logic_error("nothing has bodies here");
     };
-    return stemma::opened_calls(model, contents, functions, record, 0, budget, none).size();
+    return stemma::detail::opened_calls(model, contents, functions, record, 0, budget, none).size();
 }
 
 test::message reference(const char* name, const char* to) {

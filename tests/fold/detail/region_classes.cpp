@@ -55,9 +55,9 @@ test::message node(const char* type, const test::names& in, const test::names& o
 
 TEST_CASE("relative_path: the attributes from one module down to another") {
     const auto modules = test::layers(2);
-    CHECK(stemma::relative_path(modules, 0, 3) == "layer.0.fc");
-    CHECK(stemma::relative_path(modules, 2, 3) == "fc");
-    CHECK(stemma::relative_path(modules, 3, 3).empty());
+    CHECK(stemma::detail::relative_path(modules, 0, 3) == "layer.0.fc");
+    CHECK(stemma::detail::relative_path(modules, 2, 3) == "fc");
+    CHECK(stemma::detail::relative_path(modules, 3, 3).empty());
 }
 
 TEST_CASE("classify_regions: equal layers share a function whatever their names and weights") {

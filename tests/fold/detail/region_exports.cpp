@@ -20,9 +20,10 @@ using stemma::no_id;
 struct chain {
     std::string bytes;
     stemma::wire_model model{bytes};
-    stemma::divided_graph graph{0, stemma::nested_graph(model, 0), {0, 1, 2, 3}, {}};
+    stemma::detail::divided_graph graph{
+        0, stemma::detail::nested_graph(model, 0), {0, 1, 2, 3}, {}};
     std::vector<id> place{1, 1, 2, 2};
-    stemma::fold_plan plan{};
+    stemma::detail::fold_plan plan{};
 
     explicit chain(const test::names& outputs)
         : bytes(test::model(
@@ -42,7 +43,7 @@ struct chain {
 
     [[nodiscard]] std::set<std::pair<id, std::string>> exports() const {
         std::set<std::pair<id, std::string>> found;
-        stemma::find_exports(model, graph, place, plan, [&](id r, id value) {
+        stemma::detail::find_exports(model, graph, place, plan, [&](id r, id value) {
             CHECK(found.emplace(r, model.value_name(value)).second);
         });
         return found;
@@ -76,7 +77,8 @@ TEST_CASE("first_uses: the first readers outside of the region") {
         for (auto node : nodes) {
             values.push_back(made.model.first_output(node));
         }
-        return stemma::first_uses(made.model, made.graph, made.place, made.plan, region, values);
+        return stemma::detail::first_uses(made.model, made.graph, made.place, made.plan, region,
+                                          values);
     };
     const auto first = uses(1, {0, 1});
     CHECK(first.size() == 2);

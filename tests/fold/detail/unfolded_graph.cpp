@@ -144,7 +144,7 @@ TEST_CASE("unfolded_graph: bodies in a shared function have calls once, and come
     CHECK(plan.in_bodies == 0);
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
-    const auto record = stemma::find_fold_record(model).value();
+    const auto record = stemma::detail::find_fold_record(model).value();
     CHECK(record.bodies.size() == 2);
     CHECK(record.nodes == 4);
     for (const auto& body : record.bodies) {
@@ -193,7 +193,7 @@ TEST_CASE("unfolded_graph: a body of its own keeps order, ValueInfos and fields 
     REQUIRE(plan.call_count() == 1);
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
-    const auto record = stemma::find_fold_record(model).value();
+    const auto record = stemma::detail::find_fold_record(model).value();
     REQUIRE(record.bodies.size() == 1);
     CHECK(record.bodies[0].layout.size() == 3);
     CHECK(record.bodies[0].infos.size() == 1); // that of `a`; `b` is given away
@@ -206,17 +206,17 @@ TEST_CASE(
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
     const stemma::graph_contents contents(model);
-    const auto record = stemma::find_fold_record(model).value();
+    const auto record = stemma::detail::find_fold_record(model).value();
     const auto refused = [&](auto change) {
         auto other = record;
         change(other);
-        stemma::fold_opener opener(model, contents, other);
+        stemma::detail::fold_opener opener(model, contents, other);
         CHECK_THROWS_AS(opener.build(), stemma::error);
     };
-    refused([](stemma::fold_record& other) { other.bodies.pop_back(); });
-    refused([](stemma::fold_record& other) { ++other.bodies[1].nodes; });
-    refused([](stemma::fold_record& other) { other.bodies[0].order = {{0, 1}, {0, 1}}; });
-    refused([](stemma::fold_record& other) { other.bodies[0].layout = {{0, 99, 1}}; });
+    refused([](stemma::detail::fold_record& other) { other.bodies.pop_back(); });
+    refused([](stemma::detail::fold_record& other) { ++other.bodies[1].nodes; });
+    refused([](stemma::detail::fold_record& other) { other.bodies[0].order = {{0, 1}, {0, 1}}; });
+    refused([](stemma::detail::fold_record& other) { other.bodies[0].layout = {{0, 99, 1}}; });
 
     const auto inside = test::graph({test::node("f", {"a"}, {"c"}, "", "d")}, {}, {"c"});
     const auto bytes =
@@ -230,12 +230,12 @@ TEST_CASE(
             .bytes();
     const stemma::wire_model endless(bytes, "endless");
     const stemma::graph_contents endless_contents(endless);
-    stemma::fold_record made;
+    stemma::detail::fold_record made;
     made.functions = {{"d", "f"}};
     made.nodes = 1;
     made.bodies.resize(1);
     made.bodies[0].nodes = 1;
-    stemma::fold_opener opener(endless, endless_contents, made);
+    stemma::detail::fold_opener opener(endless, endless_contents, made);
     CHECK_THROWS_AS(opener.build(), stemma::error);
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("unfolded_graph: bodies of functions come out as deep as a model can h
         test::message made;
         made.number(1, 8).inner(
             7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
-        stemma::fold_record record;
+        stemma::detail::fold_record record;
         for (std::size_t f = 0; f <= depth; ++f) {
             const auto call = test::node("f" + std::to_string(f + 1), {"a"}, {"c"}, "", "d");
             const auto then = test::graph_attribute("then_branch", test::graph({call}, {}, {"c"}));
@@ -262,8 +262,8 @@ TEST_CASE("unfolded_graph: bodies of functions come out as deep as a model can h
         const auto bytes = made.bytes();
         const stemma::wire_model model(bytes, "folded");
         const stemma::graph_contents contents(model);
-        stemma::fold_opener opener(model, contents, record);
-        stemma::string_splice splice(bytes);
+        stemma::detail::fold_opener opener(model, contents, record);
+        stemma::detail::string_splice splice(bytes);
         opener.build().write(splice);
         return stemma::wire_model(splice.text, "opened").graph_count();
     };
@@ -277,8 +277,8 @@ TEST_CASE("unfolded_graph: all functions can be put in where they are called, in
     auto scene = test::deciding_layers();
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
-    stemma::function_inliner inliner(model);
-    stemma::string_splice splice(folded);
+    stemma::detail::function_inliner inliner(model);
+    stemma::detail::string_splice splice(folded);
     inliner.build().write(splice);
     const stemma::wire_model opened(splice.text, "opened");
     CHECK(opened.functions().empty());

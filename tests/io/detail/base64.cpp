@@ -10,12 +10,12 @@
 namespace test::io_detail_base64 {
 
 TEST_CASE("base64: the examples of RFC 4648") {
-    CHECK(stemma::to_base64("").empty());
-    CHECK(stemma::to_base64("f") == "Zg==");
-    CHECK(stemma::to_base64("fo") == "Zm8=");
-    CHECK(stemma::to_base64("foo") == "Zm9v");
-    CHECK(stemma::to_base64("foobar") == "Zm9vYmFy");
-    CHECK(stemma::to_base64("\xfb\xff") == "+/8=");
+    CHECK(stemma::detail::to_base64("").empty());
+    CHECK(stemma::detail::to_base64("f") == "Zg==");
+    CHECK(stemma::detail::to_base64("fo") == "Zm8=");
+    CHECK(stemma::detail::to_base64("foo") == "Zm9v");
+    CHECK(stemma::detail::to_base64("foobar") == "Zm9vYmFy");
+    CHECK(stemma::detail::to_base64("\xfb\xff") == "+/8=");
 }
 
 TEST_CASE("base64: all bytes come back") {
@@ -25,7 +25,7 @@ TEST_CASE("base64: all bytes come back") {
         for (std::size_t i = 0; i < size; ++i) {
             bytes.push_back(static_cast<char>(random(256)));
         }
-        CHECK(stemma::from_base64(stemma::to_base64(bytes)) == bytes);
+        CHECK(stemma::detail::from_base64(stemma::detail::to_base64(bytes)) == bytes);
     }
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("base64: what is no base64, or not the one text for its bytes, is refu
          {"Z", "Zg", "Zg=", "Zg===", "Z===", "====", "Zm9v!mFy",
           "Zg==Zg==", "=Zg=", "Zh==", "Zm9=", "Zm 9vYm", "Zm9vYmF\xff"}) {
         CAPTURE(text);
-        CHECK(!stemma::from_base64(text));
+        CHECK(!stemma::detail::from_base64(text));
     }
 }
 

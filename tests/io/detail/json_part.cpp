@@ -20,8 +20,8 @@
 namespace test::io_detail_json_part {
 
 using nlohmann::json;
-using stemma::json_part;
-using stemma::json_value;
+using stemma::detail::json_part;
+using stemma::detail::json_value;
 
 namespace {
 

@@ -13,8 +13,8 @@
 
 namespace test::model_detail_edgeless_graph {
 
-using stemma::edgeless_graph;
 using stemma::id;
+using stemma::detail::edgeless_graph;
 
 BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<edgeless_graph>));
 BOOST_CONCEPT_ASSERT((boost::BidirectionalGraphConcept<edgeless_graph>));
@@ -27,7 +27,7 @@ TEST_CASE("edgeless_graph: its vertices in order, and nothing between them", "[e
     CHECK(num_vertices(graph) == 3);
     std::vector<std::size_t> seen;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        seen.push_back(stemma::index_of(graph, *it));
+        seen.push_back(stemma::detail::index_of(graph, *it));
         const auto [in, in_last] = in_edges(*it, graph);
         const auto [out, out_last] = out_edges(*it, graph);
         CHECK(in == in_last);

@@ -6,26 +6,26 @@
 namespace test::model_detail_operator_domain {
 
 TEST_CASE("plain_domain: the standard domain has two names, others one") {
-    CHECK(stemma::plain_domain("ai.onnx").empty());
-    CHECK(stemma::plain_domain("").empty());
+    CHECK(stemma::detail::plain_domain("ai.onnx").empty());
+    CHECK(stemma::detail::plain_domain("").empty());
     for (const auto* other : {"ai.onnx.ml", "ai", "com.microsoft", "AI.ONNX"}) {
-        CHECK(stemma::plain_domain(other) == other);
+        CHECK(stemma::detail::plain_domain(other) == other);
     }
 }
 
 TEST_CASE("spelled_domain: the standard domain has a name, others theirs") {
-    CHECK(stemma::spelled_domain("") == "ai.onnx");
+    CHECK(stemma::detail::spelled_domain("") == "ai.onnx");
     for (const auto* other : {"ai.onnx", "ai.onnx.ml", "ai", "com.microsoft"}) {
-        CHECK(stemma::spelled_domain(other) == other);
+        CHECK(stemma::detail::spelled_domain(other) == other);
     }
 }
 
 TEST_CASE("is_standard_domain: holds for the standard and what lies below it") {
     for (const auto* standard : {"", "ai.onnx", "ai.onnx.ml", "ai.onnx."}) {
-        CHECK(stemma::is_standard_domain(standard));
+        CHECK(stemma::detail::is_standard_domain(standard));
     }
     for (const auto* other : {"ai", "ai.onnxruntime", "com.ai.onnx", "AI.ONNX"}) {
-        CHECK_FALSE(stemma::is_standard_domain(other));
+        CHECK_FALSE(stemma::detail::is_standard_domain(other));
     }
 }
 

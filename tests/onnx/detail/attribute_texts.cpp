@@ -10,13 +10,13 @@ namespace test::onnx_detail_attribute_texts {
 
 namespace {
 
-stemma::wire_reader reader(const std::string& bytes) {
+stemma::detail::wire_reader reader(const std::string& bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "attribute"};
 }
 
 /// Returns: the content of the attribute that is all that a node has.
 std::string content_of(const std::string& node) {
-    stemma::wire_field field;
+    stemma::detail::wire_field field;
     auto fields = reader(node);
     REQUIRE(fields.next(field));
     CHECK(field.is_bytes(stemma::detail::onnx_fields::node::attribute));

@@ -17,7 +17,7 @@ namespace test::onnx_detail_byte_patch {
 namespace {
 
 std::string text_of(const stemma::message_tree& rope, std::string_view file) {
-    stemma::string_splice splice(file);
+    stemma::detail::string_splice splice(file);
     rope.write(splice);
     return splice.text;
 }
@@ -43,8 +43,8 @@ TEST_CASE("byte_patch: the way back from a copy with changes leads to the source
         for (auto i = random(60); i > 0; --i) {
             source.push_back(static_cast<char>('a' + random(26)));
         }
-        stemma::way_back way(source);
-        stemma::string_splice splice(source);
+        stemma::detail::way_back way(source);
+        stemma::detail::string_splice splice(source);
         const auto size = static_cast<std::uint32_t>(source.size());
         for (std::uint32_t at = 0; at < size;) {
             const auto part =
@@ -58,7 +58,7 @@ TEST_CASE("byte_patch: the way back from a copy with changes leads to the source
             splice.write(more);
             at += part;
         }
-        const auto patch = stemma::byte_patch::from_bytes(std::move(way).take().to_bytes());
+        const auto patch = stemma::detail::byte_patch::from_bytes(std::move(way).take().to_bytes());
         REQUIRE(patch);
         const auto changed = rope_of(splice.text, random);
         const auto back = patch->apply(changed);
@@ -75,7 +75,7 @@ TEST_CASE("byte_patch: the way back from a copy with changes leads to the source
 }
 
 TEST_CASE("byte_patch: a text that is put in again and again is kept once") {
-    stemma::byte_patch patch;
+    stemma::detail::byte_patch patch;
     const std::string text(500, 't');
     for (int i = 0; i < 100; ++i) {
         patch.keep(10);
@@ -88,26 +88,28 @@ TEST_CASE("byte_patch: a text that is put in again and again is kept once") {
 }
 
 TEST_CASE("byte_patch: bytes that are none are refused") {
-    stemma::byte_patch patch;
+    stemma::detail::byte_patch patch;
     patch.keep(300);
     patch.replace(2, "text");
     patch.keep(1);
     const auto bytes = patch.to_bytes();
-    REQUIRE(stemma::byte_patch::from_bytes(bytes));
-    CHECK(stemma::byte_patch::from_bytes(bytes)->to_bytes() == bytes);
-    CHECK(!stemma::byte_patch::from_bytes(""));
-    CHECK(!stemma::byte_patch::from_bytes(bytes.substr(0, bytes.size() - 1)));
-    CHECK(!stemma::byte_patch::from_bytes(bytes + '\1'));
-    CHECK(!stemma::byte_patch::from_bytes(std::string("\xff\xff\xff\xff\xff\xff\x01", 7)));
-    CHECK(!stemma::byte_patch::from_bytes(std::string("\0\1\0\1", 4))); // there is no text 1
-    CHECK(!stemma::byte_patch::from_bytes(std::string("\2\1a\1a", 5))); // the same text twice
-    CHECK(!stemma::byte_patch::from_bytes(std::string("\0\0\0\0", 4))); // changes nothing
+    REQUIRE(stemma::detail::byte_patch::from_bytes(bytes));
+    CHECK(stemma::detail::byte_patch::from_bytes(bytes)->to_bytes() == bytes);
+    CHECK(!stemma::detail::byte_patch::from_bytes(""));
+    CHECK(!stemma::detail::byte_patch::from_bytes(bytes.substr(0, bytes.size() - 1)));
+    CHECK(!stemma::detail::byte_patch::from_bytes(bytes + '\1'));
+    CHECK(!stemma::detail::byte_patch::from_bytes(std::string("\xff\xff\xff\xff\xff\xff\x01", 7)));
+    CHECK(
+        !stemma::detail::byte_patch::from_bytes(std::string("\0\1\0\1", 4))); // there is no text 1
+    CHECK(
+        !stemma::detail::byte_patch::from_bytes(std::string("\2\1a\1a", 5))); // the same text twice
+    CHECK(!stemma::detail::byte_patch::from_bytes(std::string("\0\0\0\0", 4))); // changes nothing
     test::random_numbers random(4);
     for (int round = 0; round < 2000; ++round) {
         auto damaged = bytes;
         damaged[random(damaged.size())] = static_cast<char>(random(256));
-        if (const auto read = stemma::byte_patch::from_bytes(damaged)) {
-            CHECK(stemma::byte_patch::from_bytes(read->to_bytes()).has_value());
+        if (const auto read = stemma::detail::byte_patch::from_bytes(damaged)) {
+            CHECK(stemma::detail::byte_patch::from_bytes(read->to_bytes()).has_value());
         }
     }
 }

@@ -38,7 +38,8 @@ TEST_CASE("called_functions: those that nodes, their bodies and other functions 
         std::set<std::string> names;
         std::set<std::string> visited;
         const std::vector<stemma::id> nodes{test::node_called(model, name)};
-        for (auto f : stemma::called_functions(model, contents, nodes, [&](stemma::id node) {
+        for (auto f :
+             stemma::detail::called_functions(model, contents, nodes, [&](stemma::id node) {
                  visited.emplace(model.name(node));
              })) {
             names.emplace(model.text(model.functions()[f].name));
@@ -65,7 +66,7 @@ TEST_CASE("uncalled_functions: those that only each other call", "[onnx][called_
             .inner(25, calling("D", "B"))
             .bytes();
     const stemma::wire_model model(bytes);
-    const auto found = stemma::uncalled_functions(model, stemma::graph_contents(model));
+    const auto found = stemma::detail::uncalled_functions(model, stemma::graph_contents(model));
     std::set<std::string> names;
     for (auto g : found) {
         names.emplace(model.text(model.functions()[model.graph(g).function].name));

@@ -41,7 +41,7 @@ TEST_CASE("divide_file: parts follow each other, and no message lies across two"
         const auto owners = owners_of(model);
         for (const std::size_t count : {1U, 2U, 5U, 100U}) {
             CAPTURE(seed, count);
-            const auto parts = stemma::divide_file(model, owners, count);
+            const auto parts = stemma::detail::divide_file(model, owners, count);
             REQUIRE(!parts.empty());
             CHECK(parts.size() <= count);
             CHECK(parts.front().begin == 0);

@@ -21,7 +21,7 @@ TEST_CASE("read_graph_extras: name, docs, metadata and annotations of every grap
     graph.text(10, "docs").inner(14, note).inner(16, test::entry("key", "value"));
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
-    const auto extras = stemma::read_graph_extras(model);
+    const auto extras = stemma::detail::read_graph_extras(model);
     REQUIRE(extras.size() == model.graph_count());
 
     std::string main;

@@ -20,10 +20,10 @@ namespace test::onnx_detail_graph_runs {
 namespace {
 
 /// Returns: the runs of a model's main graph, whatever its size; checks that they are the whole.
-std::vector<stemma::graph_run> runs_of(const stemma::wire_model& model, unsigned threads) {
+std::vector<stemma::detail::graph_run> runs_of(const stemma::wire_model& model, unsigned threads) {
     const auto& graph = model.containers()[0];
-    auto runs = stemma::guess_runs(model.bytes(), graph.begin, graph.begin + graph.size,
-                                   stemma::thread_limit{threads, 1});
+    auto runs = stemma::detail::guess_runs(model.bytes(), graph.begin, graph.begin + graph.size,
+                                           stemma::thread_limit{threads, 1});
     REQUIRE(!runs.empty());
     CHECK(runs.size() <= threads);
     auto at = graph.begin;
@@ -47,7 +47,7 @@ TEST_CASE("guess_runs: in exported models without bodies runs begin where fields
         const stemma::wire_model model(bytes);
         std::set<std::uint32_t> begins;
         auto fields = model.reader({model.containers()[0].begin, model.containers()[0].size, 0});
-        for (stemma::wire_field field; fields.next(field);) {
+        for (stemma::detail::wire_field field; fields.next(field);) {
             begins.insert(field.begin);
         }
         const auto runs = runs_of(model, 4);
@@ -80,9 +80,11 @@ TEST_CASE("guess_runs: lie where the structure is, not in tensor data", "[onnx][
 TEST_CASE("guess_runs: a thread for what is not worth one is none", "[onnx][graph_runs]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto size = static_cast<std::uint32_t>(bytes.size());
-    CHECK(stemma::guess_runs(bytes, 0, size, {}).size() == 1);
-    CHECK(stemma::guess_runs(bytes, 0, size, stemma::thread_limit{8, bytes.size()}).size() == 1);
-    CHECK(stemma::guess_runs(bytes, 0, 0, stemma::thread_limit{8, 1}).size() == 1);
+    CHECK(stemma::detail::guess_runs(bytes, 0, size, {}).size() == 1);
+    CHECK(
+        stemma::detail::guess_runs(bytes, 0, size, stemma::thread_limit{8, bytes.size()}).size() ==
+        1);
+    CHECK(stemma::detail::guess_runs(bytes, 0, 0, stemma::thread_limit{8, 1}).size() == 1);
 }
 
 } // namespace test::onnx_detail_graph_runs

@@ -13,8 +13,8 @@
 
 namespace test::onnx_detail_inlined_calls {
 
-using stemma::inlined_calls;
 using stemma::wire_model;
+using stemma::detail::inlined_calls;
 
 namespace {
 
@@ -68,7 +68,7 @@ TEST_CASE("inlined_calls: calls inside calls are found from those around and in 
 TEST_CASE("late_inlined_calls: are found once") {
     const auto bytes = model_of({test::node("Neg", {"x"}, {"/a/Neg_output_0"}, "_inlfunc_F_/Neg")});
     const wire_model model(bytes);
-    stemma::late_inlined_calls late;
+    stemma::detail::late_inlined_calls late;
     const auto& first = late.of(model);
     CHECK(first.name(0) == "/a/Neg");
     CHECK(&late.of(model) == &first);

@@ -16,9 +16,9 @@ namespace test::onnx_detail_message_edits {
 
 namespace {
 
-std::string applied(std::string text, const stemma::message_edits& edits) {
+std::string applied(std::string text, const stemma::detail::message_edits& edits) {
     std::int64_t moved = 0;
-    edits.for_each([&](const stemma::edit& e) {
+    edits.for_each([&](const stemma::detail::edit& e) {
         text.replace(static_cast<std::size_t>(e.at + moved), e.removed, e.text);
         moved += static_cast<std::int64_t>(e.text.size()) - e.removed;
     });
@@ -29,7 +29,7 @@ std::string applied(std::string text, const stemma::message_edits& edits) {
 } // namespace
 
 TEST_CASE("message_edits: says what changes, in order", "[onnx][message_edits]") {
-    stemma::message_edits edits;
+    stemma::detail::message_edits edits;
     CHECK(edits.empty());
     CHECK(edits.growth() == 0);
     edits.remove(0, 2);
@@ -45,7 +45,7 @@ TEST_CASE("message_edits: says what changes, in order", "[onnx][message_edits]")
 }
 
 TEST_CASE("message_edits: an entry is written as a field", "[onnx][message_edits]") {
-    stemma::message_edits edits;
+    stemma::detail::message_edits edits;
     edits.insert(1, "before");
     edits.insert_entry(2, 14, "key", "value");
     std::string field;
@@ -56,13 +56,13 @@ TEST_CASE("message_edits: an entry is written as a field", "[onnx][message_edits
 
 TEST_CASE("message_edits: a text that is kept elsewhere is not copied", "[onnx][message_edits]") {
     const std::string kept = "kept";
-    stemma::message_edits edits;
+    stemma::detail::message_edits edits;
     edits.insert(3, "ab");
     edits.insert_kept(4, kept);
     edits.insert(5, "c");
     CHECK(edits.growth() == 7);
     std::string all;
-    edits.for_each([&](const stemma::edit& e) {
+    edits.for_each([&](const stemma::detail::edit& e) {
         all += std::to_string(e.at) + std::string(e.text) + " ";
         CHECK((e.at != 4 || e.text.data() == kept.data()));
     });
@@ -70,7 +70,7 @@ TEST_CASE("message_edits: a text that is kept elsewhere is not copied", "[onnx][
 }
 
 TEST_CASE("message_edits: an edit may change nothing in length", "[onnx][message_edits]") {
-    stemma::message_edits edits;
+    stemma::detail::message_edits edits;
     edits.replace(1, 2, "B");
     CHECK(edits.growth() == 0);
     CHECK_FALSE(edits.empty());
@@ -83,7 +83,7 @@ TEST_CASE("message_edits: content is replaced with its length, padded or not",
         for (const std::size_t size : {0U, 1U, 127U, 128U, 20000U}) {
             const auto before = test::message().number(7, 1).text(3, "old", {1, pad}).bytes();
             const std::string content(size, 'x');
-            stemma::message_edits edits;
+            stemma::detail::message_edits edits;
             const auto end = static_cast<std::uint32_t>(before.size());
             edits.replace_content(before.data(), end - 3, end, content);
             CHECK(applied(before, edits) == test::message().number(7, 1).text(3, content).bytes());
@@ -118,10 +118,11 @@ TEST_CASE("append_number: writes what a reader reads, below zero too", "[onnx][m
                                       std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
         std::string text;
         stemma::detail::append_number(20, number, text);
-        stemma::wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()), "");
-        stemma::wire_field field;
+        stemma::detail::wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()),
+                                           "");
+        stemma::detail::wire_field field;
         REQUIRE(fields.next(field));
-        CHECK(field.is(20, stemma::wire_type::varint));
+        CHECK(field.is(20, stemma::detail::wire_type::varint));
         CHECK(static_cast<std::int64_t>(field.value) == number);
         CHECK_FALSE(fields.next(field));
     }

@@ -32,7 +32,7 @@ struct scene {
 
     std::string bytes;
     stemma::wire_model model;
-    stemma::node_attributes of;
+    stemma::detail::node_attributes of;
 };
 
 test::message named(const char* name) {
@@ -40,7 +40,7 @@ test::message named(const char* name) {
 }
 
 /// What is read of a tensor that is an attribute.
-stemma::whole_numbers tensor_read(const test::message& tensor) {
+stemma::detail::whole_numbers tensor_read(const test::message& tensor) {
     const scene s({named("value").inner(5, tensor)});
     const auto found = s.of.tensor("value");
     REQUIRE(found);
@@ -78,7 +78,8 @@ TEST_CASE("node_attributes: numbers and texts by name") {
 TEST_CASE("node_attributes: all of them in order") {
     const scene s({named("b").number(3, 1), named("a").number(3, 2)});
     std::vector<std::string> seen;
-    s.of.for_each([&](std::string_view name, stemma::wire_reader) { seen.emplace_back(name); });
+    s.of.for_each(
+        [&](std::string_view name, stemma::detail::wire_reader) { seen.emplace_back(name); });
     CHECK(seen == std::vector<std::string>{"b", "a"});
 }
 

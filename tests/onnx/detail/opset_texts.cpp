@@ -11,7 +11,7 @@ namespace test::onnx_detail_opset_texts {
 
 namespace {
 
-stemma::wire_reader reader(const std::string& bytes) {
+stemma::detail::wire_reader reader(const std::string& bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "import"};
 }
 
@@ -22,8 +22,8 @@ TEST_CASE("opset_texts: what is written is read again") {
         for (const std::int64_t version :
              {std::int64_t{0}, std::int64_t{1}, std::int64_t{21}, std::int64_t{1} << 40U,
               std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
-            const auto text = stemma::opset_import_text({domain, version});
-            const auto import = stemma::read_opset_import(reader(text));
+            const auto text = stemma::detail::opset_import_text({domain, version});
+            const auto import = stemma::detail::read_opset_import(reader(text));
             CHECK(import.domain == domain);
             CHECK(import.version == version);
         }
@@ -31,10 +31,10 @@ TEST_CASE("opset_texts: what is written is read again") {
 }
 
 TEST_CASE("opset_texts: the standard domain is read as no name, and a field may be missing") {
-    const auto text = stemma::opset_import_text({"ai.onnx", 17});
-    CHECK(stemma::read_opset_import(reader(text)).domain.empty());
-    CHECK(stemma::read_opset_import(reader(text)).version == 17);
-    CHECK(stemma::read_opset_import(reader({})).version == 0);
+    const auto text = stemma::detail::opset_import_text({"ai.onnx", 17});
+    CHECK(stemma::detail::read_opset_import(reader(text)).domain.empty());
+    CHECK(stemma::detail::read_opset_import(reader(text)).version == 17);
+    CHECK(stemma::detail::read_opset_import(reader({})).version == 0);
 }
 
 } // namespace test::onnx_detail_opset_texts

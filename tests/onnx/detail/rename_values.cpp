@@ -15,8 +15,8 @@ using stemma::detail::names_in;
 std::string renamed(const std::string& bytes, names_in message) {
     stemma::detail::new_names names;
     names.add("a", "other");
-    const stemma::wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
-                                     "test");
+    const stemma::detail::wire_reader fields(bytes.data(), 0,
+                                             static_cast<std::uint32_t>(bytes.size()), "test");
     stemma::message_tree tree;
     stemma::detail::append_renamed(tree, fields, message, names);
     return tree.text(bytes);

@@ -27,7 +27,7 @@ namespace test::onnx_detail_rewrite {
 namespace {
 
 using stemma::id;
-using stemma::message_edits;
+using stemma::detail::message_edits;
 
 struct changes_nothing {
     void edit_node(id, message_edits&) {}
@@ -64,8 +64,8 @@ struct not_an_editor {
 
 template <class Editor>
 std::string written(const stemma::wire_model& model, Editor& editor) {
-    stemma::rewrite plan(model, editor);
-    stemma::string_splice out(model.bytes());
+    stemma::detail::rewrite plan(model, editor);
+    stemma::detail::string_splice out(model.bytes());
     plan.write(out);
     CHECK(static_cast<std::int64_t>(out.text.size()) == plan.size());
     return out.text;
@@ -74,10 +74,10 @@ std::string written(const stemma::wire_model& model, Editor& editor) {
 } // namespace
 
 TEST_CASE("model_editor: accepts editors and refuses near misses", "[onnx][rewrite]") {
-    STATIC_REQUIRE(stemma::model_editor<changes_nothing>);
-    STATIC_REQUIRE(stemma::model_editor<const stemma::strip_editor>);
-    STATIC_REQUIRE(stemma::model_editor<stemma::tag_editor<stemma::carrier_set>>);
-    STATIC_REQUIRE_FALSE(stemma::model_editor<not_an_editor>);
+    STATIC_REQUIRE(stemma::detail::model_editor<changes_nothing>);
+    STATIC_REQUIRE(stemma::detail::model_editor<const stemma::strip_editor>);
+    STATIC_REQUIRE(stemma::detail::model_editor<stemma::tag_editor<stemma::carrier_set>>);
+    STATIC_REQUIRE_FALSE(stemma::detail::model_editor<not_an_editor>);
 }
 
 TEST_CASE("rewrite: without edits the result is the file, padding and all", "[onnx][rewrite]") {
@@ -133,14 +133,15 @@ TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
     const auto result = folder.file("tagged.onnx");
     {
         const auto record =
-            stemma::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
+            stemma::detail::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
         REQUIRE(record);
         stemma::tag_editor editor(
             tagged.model, tagged.modules, tagged.found, stemma::carrier_set{},
-            stemma::find_value_tags(tagged.model, tagged.modules, tagged.found), *record, {});
-        stemma::rewrite plan(tagged.model, editor);
+            stemma::detail::find_value_tags(tagged.model, tagged.modules, tagged.found), *record,
+            {});
+        stemma::detail::rewrite plan(tagged.model, editor);
         stemma::output_file output(result);
-        stemma::file_splice splice(file, output);
+        stemma::detail::file_splice splice(file, output);
         plan.write(splice);
         output.commit(false);
     }
@@ -161,9 +162,9 @@ TEST_CASE("rewrite: any number of threads writes the same", "[onnx][rewrite]") {
             const auto expected = written(model, editor);
             for (const unsigned threads : {2U, 3U, 16U}) {
                 CAPTURE(seed, size, threads);
-                stemma::rewrite plan(model, editor, stemma::thread_limit{threads, 1});
+                stemma::detail::rewrite plan(model, editor, stemma::thread_limit{threads, 1});
                 REQUIRE(plan.size() == static_cast<std::int64_t>(expected.size()));
-                stemma::string_splice in_one_go(model.bytes());
+                stemma::detail::string_splice in_one_go(model.bytes());
                 plan.write(in_one_go);
                 const bool same = in_one_go.text == expected;
                 CHECK(same);
@@ -207,16 +208,16 @@ TEST_CASE("rewrite: a result of 2 GiB is refused before anything is written", "[
     REQUIRE(model.node_count() == 1);
 
     stemma::tag_editor editor(model, tagged.modules, tagged.found, stemma::carrier_set{},
-                              stemma::find_value_tags(model, tagged.modules, tagged.found),
+                              stemma::detail::find_value_tags(model, tagged.modules, tagged.found),
                               "record", {});
     try {
-        stemma::rewrite plan(model, editor);
+        stemma::detail::rewrite plan(model, editor);
         FAIL("a plan for " << plan.size() << " bytes");
     } catch (const stemma::error& refusal) {
         CHECK(refusal.code() == stemma::error_code::too_large);
     }
     changes_nothing nothing;
-    CHECK(stemma::rewrite(model, nothing).size() == static_cast<std::int64_t>(goal));
+    CHECK(stemma::detail::rewrite(model, nothing).size() == static_cast<std::int64_t>(goal));
 }
 
 } // namespace test::onnx_detail_rewrite

@@ -9,8 +9,8 @@
 
 namespace test::onnx_detail_schema_changes {
 
-using stemma::changed_between;
-using stemma::last_known_opset;
+using stemma::detail::changed_between;
+using stemma::detail::last_known_opset;
 
 TEST_CASE("changed_between: knows what each opset changed", "[schema_changes]") {
     CHECK(changed_between("Reshape", 18, 19));

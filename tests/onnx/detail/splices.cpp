@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view source = "0123456789";
 constexpr std::string_view expected = "234new89end";
 
-template <stemma::splice_sink Sink>
+template <stemma::detail::splice_sink Sink>
 void splice(Sink& sink) {
     sink.copy(2, 3);
     sink.write("new");
@@ -33,19 +33,19 @@ void splice(Sink& sink) {
 TEST_CASE("splices: all sinks make the same of the same calls", "[onnx][splices]") {
     const test::scratch_folder folder;
     const stemma::mapped_file file(folder.make("in", source));
-    stemma::string_splice text(source, "what was there");
+    stemma::detail::string_splice text(source, "what was there");
     splice(text);
     CHECK(text.text == expected);
     {
         stemma::output_file out(folder.file("whole"));
-        stemma::file_splice sink(file, out);
+        stemma::detail::file_splice sink(file, out);
         splice(sink);
         out.commit(false);
     }
     CHECK(stemma::mapped_file(folder.file("whole")).bytes() == expected);
     stemma::output_file out(folder.file("ranges"));
     if (out.takes_ranges()) {
-        stemma::range_splice sink(file, out, expected.size());
+        stemma::detail::range_splice sink(file, out, expected.size());
         splice(sink);
         sink.move_to(0);
         splice(sink);
@@ -59,7 +59,7 @@ TEST_CASE("splices: all sinks make the same of the same calls", "[onnx][splices]
 TEST_CASE("splices: a string gives its memory on", "[onnx][splices]") {
     std::string buffer(1000, 'x');
     const auto* memory = buffer.data();
-    stemma::string_splice sink(source, std::move(buffer));
+    stemma::detail::string_splice sink(source, std::move(buffer));
     splice(sink);
     CHECK(sink.text.data() == memory);
 }

@@ -21,7 +21,7 @@ namespace {
 
 std::uint64_t digest_of(const std::string& bytes) {
     const stemma::wire_model model(bytes);
-    return stemma::structure_digest(model);
+    return stemma::detail::structure_digest(model);
 }
 
 /// A small model, of which a test changes one thing.
@@ -128,7 +128,7 @@ TEST_CASE("structure_digest: a part has the digest that its nodes have in the wh
                           .bytes();
     const stemma::wire_model model(whole);
     const std::vector<stemma::id> nodes{1, 2};
-    stemma::structure_digester digest(model);
+    stemma::detail::structure_digester digest(model);
     CHECK(digest(nodes) == digest_of(part));
     CHECK(digest(nodes) != digest_of(whole));
     CHECK(digest(nodes) == digest_of(part));

@@ -26,7 +26,7 @@ read_back read(const test::message& tensor, const std::string& file = "model.onn
     graph.inner(5, tensor);
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes, file);
-    stemma::tensor_content_reader reader(model);
+    stemma::detail::tensor_content_reader reader(model);
     const auto content = reader.read(model.tensors()[0]);
     return {std::string(content.bytes()), content.readable};
 }

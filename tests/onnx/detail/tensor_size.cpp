@@ -32,24 +32,24 @@ TEST_CASE("tensor_size: bits agree with the names of the types") {
         const auto digits = name.find_first_of("0123456789");
         if (digits != name.npos) {
             INFO(name);
-            CHECK(stemma::bits_of_type(type) == std::stoul(name.substr(digits)));
+            CHECK(stemma::detail::bits_of_type(type) == std::stoul(name.substr(digits)));
         }
     }
-    CHECK(stemma::bits_of_type(9) == 8);
-    CHECK(stemma::bits_of_type(0) == 0);
-    CHECK(stemma::bits_of_type(-1) == 0);
-    CHECK(stemma::bits_of_type(27) == 0);
+    CHECK(stemma::detail::bits_of_type(9) == 8);
+    CHECK(stemma::detail::bits_of_type(0) == 0);
+    CHECK(stemma::detail::bits_of_type(-1) == 0);
+    CHECK(stemma::detail::bits_of_type(27) == 0);
 }
 
 TEST_CASE("tensor_size: elements count as dims say, packed") {
-    CHECK(stemma::data_size(of(1, {})) == 4U);
-    CHECK(stemma::data_size(of(1, {2, 3})) == 24U);
-    CHECK(stemma::data_size(of(1, {2, 0})) == 0U);
-    CHECK(stemma::data_size(of(22, {3})) == 2U);
-    CHECK_FALSE(stemma::data_size(of(8, {3})));
-    CHECK_FALSE(stemma::data_size(of(1, {-1})));
-    CHECK_FALSE(stemma::data_size(of(1, {1LL << 62, 1})));
-    CHECK_FALSE(stemma::data_size(of(1, {1LL << 32, 1LL << 32})));
+    CHECK(stemma::detail::data_size(of(1, {})) == 4U);
+    CHECK(stemma::detail::data_size(of(1, {2, 3})) == 24U);
+    CHECK(stemma::detail::data_size(of(1, {2, 0})) == 0U);
+    CHECK(stemma::detail::data_size(of(22, {3})) == 2U);
+    CHECK_FALSE(stemma::detail::data_size(of(8, {3})));
+    CHECK_FALSE(stemma::detail::data_size(of(1, {-1})));
+    CHECK_FALSE(stemma::detail::data_size(of(1, {1LL << 62, 1})));
+    CHECK_FALSE(stemma::detail::data_size(of(1, {1LL << 32, 1LL << 32})));
 }
 
 TEST_CASE("tensor_size: the raw data of exported models have that size") {
@@ -59,9 +59,9 @@ TEST_CASE("tensor_size: the raw data of exported models have that size") {
         const stemma::wire_model model(file.bytes(), path);
         for (const auto& tensor : model.tensors()) {
             auto fields = model.reader(tensor.message);
-            for (stemma::wire_field field; fields.next(field);) {
+            for (stemma::detail::wire_field field; fields.next(field);) {
                 if (field.is_bytes(stemma::detail::onnx_fields::tensor::raw_data)) {
-                    CHECK(stemma::data_size(stemma::read_tensor_header(model, tensor)) ==
+                    CHECK(stemma::detail::data_size(stemma::read_tensor_header(model, tensor)) ==
                           std::uint64_t{field.size()});
                     ++checked;
                 }

@@ -26,11 +26,11 @@ TEST_CASE("values_read: inputs by slot, then what bodies at any depth capture, e
     const stemma::wire_model model(bytes);
     const stemma::graph_contents contents(model);
     std::vector<std::string> names;
-    for (auto value : stemma::values_read(model, contents, model.node_count() - 1)) {
+    for (auto value : stemma::detail::values_read(model, contents, model.node_count() - 1)) {
         names.push_back(value == stemma::no_id ? "-" : std::string(model.value_name(value)));
     }
     CHECK(names == std::vector<std::string>{"b", "-", "a", "b", "x"});
-    CHECK(stemma::values_read(model, contents, 0).size() == 1);
+    CHECK(stemma::detail::values_read(model, contents, 0).size() == 1);
 }
 
 } // namespace test::onnx_detail_values_read

@@ -23,7 +23,8 @@ TEST_CASE("place_weights: a weight is where its name says, else where its reader
     const auto bytes = test::model(graph).bytes();
     const test::tagged_model tagged(bytes);
     const auto weights = stemma::find_weights(tagged.model);
-    const auto places = stemma::place_weights(tagged.model, tagged.modules, tagged.found, weights);
+    const auto places =
+        stemma::detail::place_weights(tagged.model, tagged.modules, tagged.found, weights);
     REQUIRE(places.size() == 2);
     const auto paths = [&](const std::vector<stemma::id>& modules) {
         std::vector<std::string> all;

@@ -17,9 +17,9 @@ namespace test::onnx_detail_wire_reader {
 
 namespace {
 
-using stemma::wire_field;
-using stemma::wire_reader;
-using stemma::wire_type;
+using stemma::detail::wire_field;
+using stemma::detail::wire_reader;
+using stemma::detail::wire_type;
 
 wire_reader reader_of(std::string_view bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "file"};

@@ -55,7 +55,7 @@ struct comparing_editor {
     static std::string name_of(const Info& info) {
         return info.name();
     }
-    static std::string name_of(const stemma::unknown_value_info& info) {
+    static std::string name_of(const stemma::detail::unknown_value_info& info) {
         return info.fields.field(0).length_delimited();
     }
 };
@@ -66,7 +66,7 @@ void check_numbers(Proto model) {
     const stemma::basic_proto_model<Proto> tables(model);
     comparing_editor<stemma::basic_proto_model<Proto>> editor{tables};
 
-    stemma::edit_messages(model, editor);
+    stemma::detail::edit_messages(model, editor);
 
     CHECK(editor.nodes == tables.node_count());
     CHECK(editor.tensors == tables.tensor_count());
@@ -92,12 +92,12 @@ TEST_CASE("edit_messages: a model without a graph stays without one", "[onnx][ed
         void edit_node(id, onnx::NodeProto&) {}
         void edit_tensor(std::size_t, onnx::TensorProto&) {}
         void edit_value_info(std::size_t, onnx::ValueInfoProto&) {}
-        void edit_value_info(std::size_t, stemma::unknown_value_info&) {}
+        void edit_value_info(std::size_t, stemma::detail::unknown_value_info&) {}
         void edit_model(onnx::ModelProto&) { ++models; }
     } editor;
     onnx::ModelProto model;
 
-    stemma::edit_messages(model, editor);
+    stemma::detail::edit_messages(model, editor);
 
     CHECK(editor.models == 1);
     CHECK_FALSE(model.has_graph());

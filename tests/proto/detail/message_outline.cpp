@@ -13,7 +13,7 @@
 
 namespace test::proto_detail_message_outline {
 
-using stemma::message_outline;
+using stemma::detail::message_outline;
 
 namespace {
 

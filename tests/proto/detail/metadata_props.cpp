@@ -21,7 +21,7 @@ using entries = std::vector<std::pair<std::string, std::string>>;
 template <class Message>
 entries read(const Message& message) {
     entries found;
-    stemma::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
+    stemma::detail::for_each_metadata(message, [&](std::string_view key, std::string_view value) {
         found.emplace_back(key, value);
     });
     return found;
@@ -31,22 +31,23 @@ template <class Message>
 void check_edits() {
     Message message;
     CHECK(read(message).empty());
-    stemma::rename_metadata(message, [](std::string_view key) { return std::optional(key); });
+    stemma::detail::rename_metadata(message,
+                                    [](std::string_view key) { return std::optional(key); });
     CHECK(test::bytes_of(message).empty());
 
     const entries added = {{"a", "1"}, {"", "no key"}, {"b", ""}, {"a", std::string("\0", 1)}};
     for (const auto& [key, value] : added) {
-        stemma::add_metadata(message, key, value);
+        stemma::detail::add_metadata(message, key, value);
     }
     CHECK(read(message) == added);
 
-    stemma::rename_metadata(message, [](std::string_view key) {
+    stemma::detail::rename_metadata(message, [](std::string_view key) {
         return key == "b" ? std::nullopt : std::optional(key == "a" ? "longer" : key);
     });
     CHECK(read(message) ==
           entries{{"longer", "1"}, {"", "no key"}, {"longer", std::string("\0", 1)}});
 
-    stemma::rename_metadata(
+    stemma::detail::rename_metadata(
         message, [](std::string_view) -> std::optional<std::string_view> { return std::nullopt; });
     CHECK(test::bytes_of(message).empty());
 }
@@ -56,9 +57,9 @@ void check_both() {
     check_edits<Older>();
     check_edits<Newer>();
     Older older;
-    stemma::add_metadata(older, "key", "value");
+    stemma::detail::add_metadata(older, "key", "value");
     Newer newer;
-    stemma::add_metadata(newer, "key", "value");
+    stemma::detail::add_metadata(newer, "key", "value");
     CHECK(test::bytes_of(older) == test::bytes_of(newer));
 }
 
@@ -84,12 +85,12 @@ TEST_CASE("metadata_props: other unknown fields keep their bytes and places",
     onnx::NodeProto node;
     auto& unknown = *node.mutable_unknown_fields();
     unknown.AddVarint(9, 7); // the number of metadata, but no bytes
-    stemma::add_metadata(node, "ours", "1");
+    stemma::detail::add_metadata(node, "ours", "1");
     unknown.AddLengthDelimited(8, "overload");
-    stemma::add_metadata(node, "theirs", "2");
+    stemma::detail::add_metadata(node, "theirs", "2");
     unknown.AddFixed32(77, 5);
 
-    stemma::rename_metadata(node, [](std::string_view key) {
+    stemma::detail::rename_metadata(node, [](std::string_view key) {
         return key == "ours" ? std::nullopt : std::optional(key);
     });
 
@@ -97,7 +98,7 @@ TEST_CASE("metadata_props: other unknown fields keep their bytes and places",
     auto& left = *expected.mutable_unknown_fields();
     left.AddVarint(9, 7);
     left.AddLengthDelimited(8, "overload");
-    stemma::add_metadata(expected, "theirs", "2");
+    stemma::detail::add_metadata(expected, "theirs", "2");
     left.AddFixed32(77, 5);
     CHECK(test::bytes_of(node) == test::bytes_of(expected));
 }
@@ -107,7 +108,7 @@ TEST_CASE("metadata_props: a renamed entry keeps what else is in it", "[onnx][me
     // The value before the key, and a field that nobody knows.
     node.mutable_unknown_fields()->AddLengthDelimited(9, "\x12\x01v\x0a\x03old\x1a\x01?");
 
-    stemma::rename_metadata(node, [](std::string_view) { return std::optional("newer"); });
+    stemma::detail::rename_metadata(node, [](std::string_view) { return std::optional("newer"); });
 
     CHECK(node.unknown_fields().field(0).length_delimited() == "\x12\x01v\x0a\x05newer\x1a\x01?");
     CHECK(read(node) == entries{{"newer", "v"}});

@@ -33,7 +33,7 @@ void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
             fits.push_back(!random.one_in(4));
             goes.push_back(random.one_in(4));
         }
-        const auto index = [&](const auto& v) { return stemma::index_of(graph, v); };
+        const auto index = [&](const auto& v) { return stemma::detail::index_of(graph, v); };
         left.keep_if(true, [&](const auto& v) { return fits[index(v)]; });
         auto others = left;
         others.keep_if(false, [&](const auto& v) { return !goes[index(v)]; });

@@ -48,10 +48,10 @@ stemma::module_tree tree() {
 
 /// A record that knows these modules and fits no graph, as that was changed.
 std::string record() {
-    stemma::model_record about;
+    stemma::detail::model_record about;
     about.nodes = 1000;
     about.digest = 7;
-    return stemma::to_json(about, tree());
+    return stemma::detail::to_json(about, tree());
 }
 
 message in_module(message made, std::string_view path) {
@@ -138,9 +138,10 @@ TEST_CASE("find_recorded: keys that stand several times on a node are several or
     CHECK(count(bytes, "pkg.stemma.module") == 3);
     stemma::carrier_set carriers{.mark = true};
     stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), carriers, {},
-                              stemma::to_json(opened.record(carriers), opened.modules()), "");
-    stemma::rewrite plan(opened.model(), editor);
-    stemma::string_splice out(opened.model().bytes());
+                              stemma::detail::to_json(opened.record(carriers), opened.modules()),
+                              "");
+    stemma::detail::rewrite plan(opened.model(), editor);
+    stemma::detail::string_splice out(opened.model().bytes());
     plan.write(out);
     CHECK(count(out.text, "pkg.stemma.module") == nodes.size());
     CHECK(count(test::strip(bytes), "pkg.stemma.") == 0);
@@ -239,9 +240,10 @@ TEST_CASE("find_recorded: modules whose names are gone from the file are those o
     const auto named = model_with("block.fc.weight", "/block/fc/Gemm").bytes();
     const auto tagged = test::tag(named, {});
     const stemma::wire_model read(tagged);
-    const auto said = stemma::find_model_metadata(read, stemma::model_key);
+    const auto said = stemma::detail::find_model_metadata(read, stemma::detail::model_key);
     REQUIRE(said);
-    const auto bare = model_with("w", "").inner(14, test::entry(stemma::model_key, *said)).bytes();
+    const auto bare =
+        model_with("w", "").inner(14, test::entry(stemma::detail::model_key, *said)).bytes();
     const test::scratch_folder folder;
     for (const bool retag : {false, true}) {
         stemma::attribution_options options;
@@ -274,9 +276,9 @@ TEST_CASE("find_recorded: with a capture of the modules, what is left counts in 
     // Tagged with it, and again, that is the same.
     const auto write = [](stemma::attributed_model& from) {
         stemma::tag_editor editor(from.model(), from.modules(), from.tags(), stemma::carrier_set{},
-                                  {}, stemma::to_json(from.record({}), from.modules()), "");
-        stemma::rewrite plan(from.model(), editor);
-        stemma::string_splice out(from.model().bytes());
+                                  {}, stemma::detail::to_json(from.record({}), from.modules()), "");
+        stemma::detail::rewrite plan(from.model(), editor);
+        stemma::detail::string_splice out(from.model().bytes());
         plan.write(out);
         return std::move(out.text);
     };
@@ -308,8 +310,8 @@ TEST_CASE("find_recorded: a nameless model that was tagged and then changed is n
                                  node("Gemm", {"2", "w"}, {"3"})},
                                 {"x"}, {"3"}, {"w"}))
             .inner(14, test::entry("pkg.stemma.model", record()))
-            .inner(14,
-                   test::entry("pkg.stemma.graph", stemma::to_json(stemma::sketch_of(model, made))))
+            .inner(14, test::entry("pkg.stemma.graph",
+                                   stemma::detail::to_json(stemma::detail::sketch_of(model, made))))
             .bytes();
     const test::scratch_folder folder;
     const stemma::attributed_model opened(folder.make("optimized.onnx", optimized), {});
@@ -320,26 +322,26 @@ TEST_CASE("find_recorded: a nameless model that was tagged and then changed is n
 TEST_CASE(
     "has_all_modules: asks for the paths of all modules, and for the classes of those known") {
     const auto before = tree();
-    CHECK(stemma::has_all_modules(before, before));
+    CHECK(stemma::detail::has_all_modules(before, before));
     stemma::module_tree_builder builder("other");
     for (const auto& path : {"z", "b", "b.fc", "a", "a.relu", "a.conv"}) {
         builder.set_class(builder.at_path(path), "Known", "");
     }
-    CHECK_FALSE(stemma::has_all_modules(builder.build(), before)); // the root has no class
+    CHECK_FALSE(stemma::detail::has_all_modules(builder.build(), before)); // the root has no class
     builder.set_class(0, "Net", "");
     const auto more = builder.build();
-    CHECK(stemma::has_all_modules(more, before));
-    CHECK_FALSE(stemma::has_all_modules(before, more));
+    CHECK(stemma::detail::has_all_modules(more, before));
+    CHECK_FALSE(stemma::detail::has_all_modules(before, more));
 }
 
 TEST_CASE("count_lost_classes: counts modules that are gone, and those without a class") {
     const auto before = tree();
-    CHECK(stemma::count_lost_classes(before, before) == 0);
+    CHECK(stemma::detail::count_lost_classes(before, before) == 0);
     stemma::module_tree_builder builder("Net");
     const auto m = builder.at_path("a");
     builder.set_class(m, "A", "");
     builder.at_path("b.fc");
-    CHECK(stemma::count_lost_classes(before, builder.build()) == paths.size());
+    CHECK(stemma::detail::count_lost_classes(before, builder.build()) == paths.size());
 }
 
 } // namespace test::record_detail_find_recorded

@@ -16,9 +16,9 @@
 
 namespace test::record_detail_graph_sketch {
 
-using stemma::graph_sketch;
 using stemma::id;
 using stemma::no_id;
+using stemma::detail::graph_sketch;
 
 namespace {
 
@@ -39,10 +39,10 @@ TEST_CASE("graph_sketch: what is stored says of each node what the model said") 
         const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
         const stemma::wire_model model(bytes);
         const auto made = some_origins(model.node_count());
-        const auto text = stemma::to_json(stemma::sketch_of(model, made));
+        const auto text = stemma::detail::to_json(stemma::detail::sketch_of(model, made));
         CHECK(text.find('\n') == text.npos);
-        CHECK(text == stemma::to_json(stemma::sketch_of(model, made, {4, 1})));
-        const auto sketch = stemma::read_sketch(text, 5);
+        CHECK(text == stemma::detail::to_json(stemma::detail::sketch_of(model, made, {4, 1})));
+        const auto sketch = stemma::detail::read_sketch(text, 5);
         REQUIRE(sketch);
         REQUIRE(sketch->node_count() == model.node_count());
         for (id node = 0; node < model.node_count(); ++node) {
@@ -72,7 +72,7 @@ TEST_CASE("graph_sketch: inputs are told from weights, and omitted outputs are n
                                                {"x"}, {"y"}, {"w"}))
                            .bytes();
     const stemma::wire_model model(bytes);
-    const auto sketch = graph_sketch::read(stemma::sketch_of(model, some_origins(2)), 5);
+    const auto sketch = graph_sketch::read(stemma::detail::sketch_of(model, some_origins(2)), 5);
     REQUIRE(sketch);
     CHECK(sketch->type(1) == "mine::Add");
     CHECK_FALSE(sketch->has_type("Add"));
@@ -85,21 +85,21 @@ TEST_CASE("read_sketch: what is damaged, or of another tree, is none") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes);
     const auto made = some_origins(model.node_count());
-    const auto stored = stemma::sketch_of(model, made);
-    const auto text = stemma::to_json(stored);
+    const auto stored = stemma::detail::sketch_of(model, made);
+    const auto text = stemma::detail::to_json(stored);
     const auto most = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
                           return a.module < b.module;
                       })->module;
-    REQUIRE(stemma::read_sketch(text, most + 1));
-    CHECK_FALSE(stemma::read_sketch(text, most));
+    REQUIRE(stemma::detail::read_sketch(text, most + 1));
+    CHECK_FALSE(stemma::detail::read_sketch(text, most));
     for (std::size_t end = 0; end < text.size(); ++end) {
-        CHECK_FALSE(stemma::read_sketch(text.substr(0, end), most + 1));
+        CHECK_FALSE(stemma::detail::read_sketch(text.substr(0, end), most + 1));
     }
     for (const auto* other :
          {"", "[]", "{}",
           R"({"schema": "stemma.graph/2", "types": [], "nodes": "", "modules": ""})",
           R"({"schema": "stemma.graph/1", "types": [1], "nodes": "", "modules": ""})"}) {
-        CHECK_FALSE(stemma::read_sketch(other, 5));
+        CHECK_FALSE(stemma::detail::read_sketch(other, 5));
     }
     // Any other digit is read as something or refused, and nothing else.
     for (std::size_t at = 0; at < stored.nodes.size(); ++at) {

@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 using stemma::id;
 using stemma::module_tree;
-using stemma::recorded_model;
+using stemma::detail::recorded_model;
 
 /// A tree with everything that a tree can hold, with names that hurt.
 module_tree random_tree(test::random_numbers& random) {
@@ -94,10 +94,10 @@ void check_same_tree(const module_tree& a, const module_tree& b) {
 }
 
 void check_round_trip(const recorded_model& record) {
-    const auto text = stemma::to_json(record, record.modules);
+    const auto text = stemma::detail::to_json(record, record.modules);
     CHECK(text.find('\n') == text.npos);
     CHECK(json::accept(text));
-    const auto read = stemma::read_model_record(text, "file");
+    const auto read = stemma::detail::read_model_record(text, "file");
     CHECK(read.carriers == record.carriers);
     CHECK(read.options == record.options);
     CHECK(read.nodes == record.nodes);
@@ -105,18 +105,18 @@ void check_round_trip(const recorded_model& record) {
     CHECK(read.from_model == record.from_model);
     CHECK(read.claims.size() == record.claims.size());
     check_same_tree(read.modules, record.modules);
-    CHECK(stemma::to_json(read, read.modules) == text);
+    CHECK(stemma::detail::to_json(read, read.modules) == text);
 }
 
 /// Whether a record is read, or refused as malformed; anything else fails the test.
 bool is_read(const std::string& text) {
     try {
-        const auto record = stemma::read_model_record(text, "file");
+        const auto record = stemma::detail::read_model_record(text, "file");
         CHECK(record.modules.size() >= 1);
         for (id m = 0; m < record.modules.size(); ++m) {
             CHECK(record.modules.path(m).size() == record.modules.path_length(m));
         }
-        static_cast<void>(stemma::to_json(record, record.modules));
+        static_cast<void>(stemma::detail::to_json(record, record.modules));
         return true;
     } catch (const stemma::error& refusal) {
         CHECK(refusal.code() == stemma::error_code::malformed);
@@ -133,7 +133,7 @@ json small_record() {
     while (record.modules.size() < 5 || record.modules.aliases().empty()) {
         record.modules = random_tree(random);
     }
-    return json::parse(stemma::to_json(record, record.modules));
+    return json::parse(stemma::detail::to_json(record, record.modules));
 }
 
 } // namespace
@@ -151,7 +151,7 @@ TEST_CASE("model_record: all of it comes back from JSON", "[onnx][model_record]"
         record.from_model = random.one_in(2);
         record.modules = random_tree(random);
         if (random.one_in(2)) {
-            stemma::claim_runs claims{stemma::provenance::fx, {{record.nodes / 2, {}}}};
+            stemma::detail::claim_runs claims{stemma::provenance::fx, {{record.nodes / 2, {}}}};
             stemma::claim made{0, stemma::no_id, 0.5F, stemma::provenance::fx};
             claims.runs.push_back({record.nodes - record.nodes / 2, made});
             record.claims.push_back(claims);
@@ -251,7 +251,7 @@ TEST_CASE("model_record: damaged text is read or refused", "[onnx][model_record]
 }
 
 TEST_CASE("model_record: an option that was not chosen is empty", "[onnx][model_record]") {
-    stemma::model_record record;
+    stemma::detail::model_record record;
     record.options["naming"] = "attribute-paths";
     CHECK(record.option("naming") == "attribute-paths");
     CHECK(record.option("select").empty());

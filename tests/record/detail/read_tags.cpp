@@ -32,7 +32,7 @@ TEST_CASE("read_tags: each carrier says what was written into it") {
                 const auto module = original.found.attributions[node].module;
                 const auto tag = original.found.tags.text(module);
                 const auto path = original.modules.path(module);
-                const auto found = stemma::read_node_carriers(model, node);
+                const auto found = stemma::detail::read_node_carriers(model, node);
                 CHECK(found.metadata.tag.value_or("none") == (carriers.metadata ? tag : "none"));
                 CHECK(found.metadata.module.value_or("none") ==
                       (carriers.metadata ? path : "none"));
@@ -42,7 +42,7 @@ TEST_CASE("read_tags: each carrier says what was written into it") {
                       (carriers.doc_string ? path : "none"));
                 CHECK(found.attribute.tag.value_or("none") == (carriers.attribute ? tag : "none"));
                 CHECK(found.name_space.has_value() == carriers.name_space);
-                const auto first = stemma::read_carried_tags(model, node);
+                const auto first = stemma::detail::read_carried_tags(model, node);
                 CHECK(first.tag.has_value() ==
                       (carriers.metadata || carriers.doc_string || carriers.attribute));
             }
@@ -58,7 +58,8 @@ TEST_CASE("read_tags: modules are those that were written, by any carrier that n
         const auto carriers = test::carriers_of(i);
         const auto tagged = original.write(carriers);
         const stemma::wire_model model(tagged);
-        const auto modules = stemma::read_carried_modules(model, tree, original.found.tags).of;
+        const auto modules =
+            stemma::detail::read_carried_modules(model, tree, original.found.tags).of;
         for (id node = 0; node < model.node_count(); ++node) {
             const auto module = original.found.attributions[node].module;
             const bool deepest = carriers.metadata || carriers.doc_string ||
@@ -80,7 +81,8 @@ TEST_CASE("read_tags: a namespace counts only where stemma wrote it") {
     const test::tagged_model original(bytes);
     const auto& modules = original.modules;
     const auto read = [&](const std::string& file) {
-        return stemma::read_carried_modules(stemma::wire_model(file), modules, original.found.tags)
+        return stemma::detail::read_carried_modules(stemma::wire_model(file), modules,
+                                                    original.found.tags)
             .of;
     };
     CHECK(read(bytes).front() == stemma::no_id);

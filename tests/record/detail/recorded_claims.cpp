@@ -23,18 +23,18 @@ namespace {
 claim_table some_claims() {
     claim_table table{provenance::trace, std::vector<claim>(9)};
     for (std::size_t v : {2U, 3U, 4U}) {
-        table.of[v] = {7, no_id, stemma::in_percent(0.99F), provenance::trace};
+        table.of[v] = {7, no_id, stemma::detail::in_percent(0.99F), provenance::trace};
     }
-    table.of[5] = {7, 1, stemma::in_percent(0.3F), provenance::trace};
-    table.of[6] = {0, no_id, stemma::in_percent(0.5F), provenance::trace, false};
-    table.of[8] = {2, 4, stemma::in_percent(1), provenance::trace, false};
+    table.of[5] = {7, 1, stemma::detail::in_percent(0.3F), provenance::trace};
+    table.of[6] = {0, no_id, stemma::detail::in_percent(0.5F), provenance::trace, false};
+    table.of[8] = {2, 4, stemma::detail::in_percent(1), provenance::trace, false};
     return table;
 }
 
 std::string written(const claim_table& table) {
     stemma::string_sink sink;
     stemma::json_writer writer(sink);
-    stemma::write_claims(writer, stemma::to_runs(table));
+    stemma::detail::write_claims(writer, stemma::detail::to_runs(table));
     writer.finish();
     return sink.text;
 }
@@ -46,10 +46,10 @@ TEST_CASE("recorded_claims: claims come back as they were", "[recorded_claims]")
     const auto text = written(table);
     const auto parsed = test::parsed_json(text);
     CHECK(parsed.part()["runs"].size() == 6);
-    const auto runs = stemma::read_claims(parsed.part(), 9, 8);
+    const auto runs = stemma::detail::read_claims(parsed.part(), 9, 8);
     REQUIRE(runs);
     CHECK(runs->nodes() == 9);
-    const auto read = std::optional(stemma::to_table(*runs));
+    const auto read = std::optional(stemma::detail::to_table(*runs));
     CHECK(read->source == provenance::trace);
     REQUIRE(read->of.size() == table.of.size());
     for (std::size_t v = 0; v < table.of.size(); ++v) {
@@ -64,31 +64,31 @@ TEST_CASE("recorded_claims: claims come back as they were", "[recorded_claims]")
 
 TEST_CASE("recorded_claims: what does not fit the model is not read", "[recorded_claims]") {
     const auto parsed = test::parsed_json(written(some_claims()));
-    CHECK_FALSE(stemma::read_claims(parsed.part(), 8, 8));
-    CHECK_FALSE(stemma::read_claims(parsed.part(), 10, 8));
-    CHECK_FALSE(stemma::read_claims(parsed.part(), 9, 7));
+    CHECK_FALSE(stemma::detail::read_claims(parsed.part(), 8, 8));
+    CHECK_FALSE(stemma::detail::read_claims(parsed.part(), 10, 8));
+    CHECK_FALSE(stemma::detail::read_claims(parsed.part(), 9, 7));
     for (const char* damaged :
          {R"({"source":"root","runs":[[9]]})", R"({"source":"trace","runs":[[9,1]]})",
           R"({"source":"trace","runs":[[9,1,101]]})", R"({"source":"trace","runs":[9]})",
           R"({"source":"trace","runs":[[-9]]})", R"({"source":7,"runs":[[9]]})", "[]", "7"}) {
         INFO(damaged);
-        CHECK_FALSE(stemma::read_claims(test::parsed_json(damaged).part(), 9, 8));
+        CHECK_FALSE(stemma::detail::read_claims(test::parsed_json(damaged).part(), 9, 8));
     }
-    CHECK(
-        stemma::read_claims(test::parsed_json(R"({"source":"trace","runs":[[9]]})").part(), 9, 8));
+    CHECK(stemma::detail::read_claims(
+        test::parsed_json(R"({"source":"trace","runs":[[9]]})").part(), 9, 8));
 }
 
 TEST_CASE("recorded_claims: a part of a model takes the claims of its nodes", "[recorded_claims]") {
-    const std::vector<stemma::claim_runs> tables{stemma::to_runs(some_claims())};
+    const std::vector<stemma::detail::claim_runs> tables{stemma::detail::to_runs(some_claims())};
     const std::vector<stemma::id> nodes{8, 0, 3};
-    const auto parts = stemma::claims_about(tables, nodes, 9);
+    const auto parts = stemma::detail::claims_about(tables, nodes, 9);
     REQUIRE(parts.size() == 1);
-    const auto part = stemma::to_table(parts[0]);
+    const auto part = stemma::detail::to_table(parts[0]);
     REQUIRE(part.of.size() == 3);
     CHECK(part.of[0].module == 2);
     CHECK(part.of[1].module == no_id);
     CHECK(part.of[2].module == 7);
-    CHECK(stemma::claims_about(tables, nodes, 8).empty());
+    CHECK(stemma::detail::claims_about(tables, nodes, 8).empty());
 }
 
 } // namespace test::record_detail_recorded_claims

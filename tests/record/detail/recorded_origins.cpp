@@ -40,7 +40,7 @@ std::string original() {
                     "y");
 }
 
-stemma::graph_sketch sketch() {
+stemma::detail::graph_sketch sketch() {
     const auto bytes = original();
     const stemma::wire_model model(bytes);
     std::vector<stemma::attribution> made(model.node_count());
@@ -48,16 +48,16 @@ stemma::graph_sketch sketch() {
     for (std::size_t i = 0; i < modules.size(); ++i) {
         made[i] = {modules[i], no_id, 0.95F, stemma::provenance::scope, false};
     }
-    return *stemma::graph_sketch::read(stemma::sketch_of(model, made), tree.size());
+    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), tree.size());
 }
 
 /// Returns: the module of each node of another graph, `no_id` where nothing is known.
 std::vector<id> modules_of(const std::string& bytes,
-                           const std::vector<stemma::node_mark_found>& marks = {}) {
+                           const std::vector<stemma::detail::node_mark_found>& marks = {}) {
     const stemma::wire_model model(bytes);
     const auto then = sketch();
     std::vector<id> found;
-    for (const auto& made : stemma::find_recorded_origins(model, then, tree, marks).of) {
+    for (const auto& made : stemma::detail::find_recorded_origins(model, then, tree, marks).of) {
         found.push_back(made.module);
         CHECK((made.module == no_id || made.source == stemma::provenance::recorded));
     }

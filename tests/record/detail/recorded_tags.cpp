@@ -19,7 +19,7 @@ TEST_CASE("recorded_tags: the table comes back from JSON", "[onnx][recorded_tags
     test::random_numbers random(2);
     for (std::size_t nodes = 0; nodes < 60; ++nodes) {
         const std::size_t modules = 7;
-        stemma::recorded_tags table;
+        stemma::detail::recorded_tags table;
         while (table.module.size() < nodes) {
             const auto module = static_cast<id>(random(modules));
             std::vector<id> several;
@@ -33,18 +33,18 @@ TEST_CASE("recorded_tags: the table comes back from JSON", "[onnx][recorded_tags
                 table.module.push_back(module);
             }
         }
-        const auto text = stemma::to_json(table);
+        const auto text = stemma::detail::to_json(table);
         CHECK(text.find('\n') == text.npos);
-        const auto read = stemma::read_recorded_tags(text, "file", nodes, modules);
+        const auto read = stemma::detail::read_recorded_tags(text, "file", nodes, modules);
         CHECK(read.module == table.module);
         CHECK(read.several == table.several);
     }
 }
 
 TEST_CASE("recorded_tags: equal neighbours make one run", "[onnx][recorded_tags]") {
-    stemma::recorded_tags table;
+    stemma::detail::recorded_tags table;
     table.module.assign(100000, 3);
-    CHECK(stemma::to_json(table).size() < 100);
+    CHECK(stemma::detail::to_json(table).size() < 100);
 }
 
 TEST_CASE("recorded_tags: a table that does not fit the model is refused",
@@ -52,7 +52,7 @@ TEST_CASE("recorded_tags: a table that does not fit the model is refused",
     const auto is_refused = [](const std::string& runs, std::size_t nodes) {
         try {
             static_cast<void>(
-                stemma::read_recorded_tags("{\"runs\": [" + runs + "]}", "file", nodes, 4));
+                stemma::detail::read_recorded_tags("{\"runs\": [" + runs + "]}", "file", nodes, 4));
         } catch (const stemma::error& refusal) {
             CHECK(refusal.code() == stemma::error_code::malformed);
             return true;

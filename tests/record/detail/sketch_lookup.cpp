@@ -21,7 +21,7 @@ using test::node;
 namespace {
 
 /// A chain of six, and a shape that reads the input.
-stemma::graph_sketch sketch() {
+stemma::detail::graph_sketch sketch() {
     const auto bytes =
         test::model(test::graph({node("Relu", {"x"}, {"a"}), node("Relu", {"a"}, {"b"}),
                                  node("Relu", {"b"}, {"c"}), node("Relu", {"c"}, {"d"}),
@@ -32,7 +32,7 @@ stemma::graph_sketch sketch() {
     const stemma::wire_model model(bytes);
     const std::vector<stemma::attribution> made(model.node_count(),
                                                 {0, no_id, 1, stemma::provenance::scope, false});
-    return *stemma::graph_sketch::read(stemma::sketch_of(model, made), 1);
+    return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), 1);
 }
 
 } // namespace

@@ -17,22 +17,22 @@
 
 namespace test::record_detail_tag_edits {
 
-using stemma::tag_edits;
+using stemma::detail::tag_edits;
 using test::message;
 
 namespace {
 
 /// Returns: the content of a node after edits; `added`, if any, are the new tags.
-std::string edited(const message& node, const stemma::wire_carrier_sink* added,
+std::string edited(const message& node, const stemma::detail::wire_carrier_sink* added,
                    bool our_namespaces = false) {
     const auto bytes = test::model(test::graph({node})).bytes();
     const stemma::wire_model model(bytes);
-    stemma::message_edits edits;
+    stemma::detail::message_edits edits;
     tag_edits(model, our_namespaces).edit_node(0, added, edits);
     const auto at = model.message(0);
     auto text = bytes.substr(at.begin, at.size);
     std::int64_t moved = -static_cast<std::int64_t>(at.begin);
-    edits.for_each([&](const stemma::edit& e) {
+    edits.for_each([&](const stemma::detail::edit& e) {
         text.replace(static_cast<std::size_t>(e.at + moved), e.removed, e.text);
         moved += static_cast<std::int64_t>(e.text.size()) - e.removed;
     });
@@ -48,8 +48,8 @@ message plain() {
 }
 
 /// What one carrier might write.
-stemma::wire_carrier_sink sink() {
-    stemma::wire_carrier_sink made;
+stemma::detail::wire_carrier_sink sink() {
+    stemma::detail::wire_carrier_sink made;
     made.metadata("pkg.stemma.source_module", "/Net/A");
     made.attribute("source_module", "/Net/A");
     made.doc_line(std::string(stemma::doc_line_mark) + "/Net/A");
@@ -93,7 +93,7 @@ TEST_CASE("tag_edits: an attribute is ours by its name and its mark") {
     const auto marked = [](const char* name, std::string_view mark) {
         return test::text_attribute(name, "/Net").text(13, mark);
     };
-    const std::string mark(stemma::attribute_mark);
+    const std::string mark(stemma::detail::attribute_mark);
     CHECK(stripped(plain().inner(5, marked("source_module", mark))) == plain().bytes());
     CHECK(stripped(plain().inner(5, marked("hierarchy_tags", mark))) == plain().bytes());
     for (const auto& theirs : {marked("source_module", "about it"), marked("axis", mark)}) {
@@ -103,7 +103,7 @@ TEST_CASE("tag_edits: an attribute is ours by its name and its mark") {
 }
 
 TEST_CASE("tag_edits: an attribute of ours gives way to a foreign one of its name") {
-    stemma::wire_carrier_sink written;
+    stemma::detail::wire_carrier_sink written;
     written.attribute("source_module", "/Net/A");
     const auto node = plain().inner(5, test::text_attribute("source_module", "theirs"));
     CHECK(edited(node, &written) == node.bytes());
@@ -138,7 +138,7 @@ TEST_CASE("tag_edits: of a doc string only the marked last line is ours") {
 }
 
 TEST_CASE("tag_edits: a mark is the number of the node, behind what was in the doc string") {
-    stemma::wire_carrier_sink written;
+    stemma::detail::wire_carrier_sink written;
     written.mark();
     const auto with_doc = [&](std::string_view doc) { return plain().text(6, doc); };
     CHECK(edited(plain(), &written) == with_doc("stemma#0").bytes());
@@ -163,7 +163,7 @@ TEST_CASE("tag_edits: keys that a tool wrote several times are all taken out") {
         node.inner(9, test::entry("pkg.stemma.source_module", module));
     }
     CHECK(stripped(node) == plain().bytes());
-    stemma::wire_carrier_sink written;
+    stemma::detail::wire_carrier_sink written;
     written.metadata("pkg.stemma.module", "c");
     CHECK(edited(node, &written) ==
           plain().inner(9, test::entry("pkg.stemma.module", "c")).bytes());
@@ -180,7 +180,7 @@ TEST_CASE("tag_edits: entries of a model and of values go by their keys") {
                            .bytes();
     const stemma::wire_model model(bytes);
     const tag_edits editor(model, false);
-    stemma::message_edits edits;
+    stemma::detail::message_edits edits;
     editor.edit_model("", edits);
     CHECK(edits.growth() ==
           -static_cast<std::int64_t>(

@@ -17,7 +17,7 @@ TEST_CASE("tag_texts: are those of the table, and JSON says the same", "[tag_tex
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
         const test::tagged_model tagged(bytes, &tree);
-        stemma::tag_texts texts(tagged.modules, tagged.found);
+        stemma::detail::tag_texts texts(tagged.modules, tagged.found);
         for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
             const auto module = tagged.found.attributions[node].module;
             const auto said = texts.of_operator(node);

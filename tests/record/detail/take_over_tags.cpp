@@ -28,7 +28,7 @@ TEST_CASE("take_over_tags: the module that a node carries counts, whatever was f
     const auto modules = test::tree_of({"a", "b"});
     auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
     REQUIRE(modules.path(found.attributions[0].module) == "a");
-    CHECK(stemma::take_over_tags(model, modules, found));
+    CHECK(stemma::detail::take_over_tags(model, modules, found));
     CHECK(modules.path(found.attributions[0].module) == "b");
     CHECK(found.attributions[0].confidence == 1);
     CHECK(found.tag_sets[0] == found.tags.selected(test::module_at(modules, "b")));
@@ -45,7 +45,7 @@ TEST_CASE("take_over_tags: a table that cannot be read is said, and the rest is 
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto modules = test::tree_of({"a", "b"});
     auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
-    CHECK_FALSE(stemma::take_over_tags(model, modules, found));
+    CHECK_FALSE(stemma::detail::take_over_tags(model, modules, found));
     CHECK(modules.path(found.attributions[0].module) == "b");
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("collect_value_readers: gives each reader as often as it reads", "[val
     for (const auto* name : {"control_flow/model.onnx", "shared_twice/model.functions.onnx"}) {
         const auto bytes = test::read_bytes(test::fixture(name));
         const stemma::wire_model model(bytes);
-        const auto readers = stemma::collect_value_readers(model);
+        const auto readers = stemma::detail::collect_value_readers(model);
         for (id value = 0; value < model.value_count(); ++value) {
             std::vector<id> expected;
             for (id n = 0; n < model.node_count(); ++n) {
@@ -57,7 +57,7 @@ TEST_CASE("find_value_tags: readers, else the producer, else the name, else the 
                                 {"x", "unread"}, {"y", "z"}, {"a.weight", "tied", "b.bias"}))
             .bytes();
     test::tagged_model tagged(bytes);
-    const auto tags = stemma::find_value_tags(tagged.model, tagged.modules, tagged.found);
+    const auto tags = stemma::detail::find_value_tags(tagged.model, tagged.modules, tagged.found);
     const auto tag = [&](const char* path) {
         for (id m = 0; m < tagged.modules.size(); ++m) {
             if (tagged.modules.path(m) == path) {
@@ -79,7 +79,8 @@ TEST_CASE("find_value_tags: every value of every fixture has some", "[value_tags
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice", "quirks"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         test::tagged_model tagged(bytes);
-        const auto tags = stemma::find_value_tags(tagged.model, tagged.modules, tagged.found);
+        const auto tags =
+            stemma::detail::find_value_tags(tagged.model, tagged.modules, tagged.found);
         REQUIRE(tags.size() == tagged.model.value_count());
         bool all = true;
         for (auto set : tags) {

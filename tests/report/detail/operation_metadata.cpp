@@ -23,10 +23,10 @@ TEST_CASE("write_operation_metadata: tells type, reads, results and tags of ever
         const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
         test::tagged_model tagged(bytes, &tree);
         const auto& model = tagged.model;
-        const auto value_tags = stemma::find_value_tags(model, tree, tagged.found);
-        const stemma::report_names names(model);
+        const auto value_tags = stemma::detail::find_value_tags(model, tree, tagged.found);
+        const stemma::detail::report_names names(model);
         stemma::string_sink sink;
-        stemma::write_operation_metadata(sink, model, tagged.found, value_tags, names);
+        stemma::detail::write_operation_metadata(sink, model, tagged.found, value_tags, names);
         const auto read = nlohmann::json::parse(sink.text);
         const auto tags_in = [&](stemma::id_set set) {
             std::vector<std::string> tags;

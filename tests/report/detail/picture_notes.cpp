@@ -14,13 +14,13 @@
 namespace test::report_detail_picture_notes {
 
 TEST_CASE("short_number: at most three digits and a unit", "[picture_notes]") {
-    CHECK(stemma::short_number(0) == "0");
-    CHECK(stemma::short_number(999) == "999");
-    CHECK(stemma::short_number(1000) == "1 k");
-    CHECK(stemma::short_number(1056) == "1 k");
-    CHECK(stemma::short_number(1156) == "1.1 k");
-    CHECK(stemma::short_number(110'000'000) == "110 M");
-    CHECK(stemma::short_number(~std::uint64_t{0}) == "18.4 E");
+    CHECK(stemma::detail::short_number(0) == "0");
+    CHECK(stemma::detail::short_number(999) == "999");
+    CHECK(stemma::detail::short_number(1000) == "1 k");
+    CHECK(stemma::detail::short_number(1056) == "1 k");
+    CHECK(stemma::detail::short_number(1156) == "1.1 k");
+    CHECK(stemma::detail::short_number(110'000'000) == "110 M");
+    CHECK(stemma::detail::short_number(~std::uint64_t{0}) == "18.4 E");
 }
 
 TEST_CASE("picture_notes: tell weights, parameters, and the ends of the model", "[picture_notes]") {
@@ -31,7 +31,7 @@ TEST_CASE("picture_notes: tell weights, parameters, and the ends of the model", 
     const auto& model = tagged.model;
     const stemma::value_descriptions describe(model);
     const auto counts = stemma::collect_statistics(model, tree, tagged.found);
-    const stemma::picture_notes notes(model, counts, describe);
+    const stemma::detail::picture_notes notes(model, counts, describe);
     std::set<id> inputs;
     std::set<id> outputs;
     for (id node = 0; node < model.node_count(); ++node) {
@@ -43,7 +43,8 @@ TEST_CASE("picture_notes: tell weights, parameters, and the ends of the model", 
     }
     CHECK(inputs.size() == 1);
     CHECK(outputs == std::set<id>(model.graph(0).outputs.begin(), model.graph(0).outputs.end()));
-    CHECK(notes.module_note(0) == stemma::short_number(counts.parameters[0]) + " parameters");
+    CHECK(notes.module_note(0) ==
+          stemma::detail::short_number(counts.parameters[0]) + " parameters");
 }
 
 } // namespace test::report_detail_picture_notes

@@ -19,7 +19,7 @@ using stemma::id;
 using test::node;
 
 std::vector<std::string> node_names(const stemma::wire_model& model) {
-    const stemma::report_names names(model);
+    const stemma::detail::report_names names(model);
     std::vector<std::string> all;
     for (id n = 0; n < model.node_count(); ++n) {
         all.push_back(names.node(n));
@@ -59,7 +59,7 @@ TEST_CASE("report_names: bodies and functions are part of a position", "[report_
     CHECK(std::set<std::string>(names.begin(), names.end()) ==
           std::set<std::string>{"#0", "1/then_branch#0", "1/else_branch#0", "choice",
                                 "@local::Call#0"});
-    const stemma::report_names all(model);
+    const stemma::detail::report_names all(model);
     std::set<std::string> weights;
     for (id value = 0; value < model.value_count(); ++value) {
         if (model.is_initializer(value)) {
@@ -74,7 +74,7 @@ TEST_CASE("report_names: all names of a model differ", "[report_names]") {
         CAPTURE(file);
         const auto bytes = test::read_bytes(file);
         const stemma::wire_model model(bytes);
-        const stemma::report_names names(model);
+        const stemma::detail::report_names names(model);
         std::set<std::string> seen;
         std::size_t count = model.node_count();
         for (id n = 0; n < model.node_count(); ++n) {

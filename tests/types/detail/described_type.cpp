@@ -19,7 +19,7 @@ test::message tensor_type(std::uint64_t data_type, const test::message& shape) {
 
 std::string text_of(const test::message& type) {
     const auto bytes = type.bytes();
-    return stemma::to_text(stemma::describe_type(bytes));
+    return stemma::detail::to_text(stemma::detail::describe_type(bytes));
 }
 
 } // namespace
@@ -54,13 +54,13 @@ TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][de
 }
 
 TEST_CASE("shape_text: brackets where the rank is known") {
-    stemma::described_type type{"float32", {}, false};
-    CHECK(stemma::shape_text(type).empty());
+    stemma::detail::described_type type{"float32", {}, false};
+    CHECK(stemma::detail::shape_text(type).empty());
     type.has_shape = true;
-    CHECK(stemma::shape_text(type) == "[]");
+    CHECK(stemma::detail::shape_text(type) == "[]");
     type.shape = {std::int64_t{3}, std::string("n"), std::int64_t{-1}};
-    CHECK(stemma::shape_text(type) == "[3,n,?]");
-    CHECK(stemma::to_text(type) == "float32[3,n,?]");
+    CHECK(stemma::detail::shape_text(type) == "[3,n,?]");
+    CHECK(stemma::detail::to_text(type) == "float32[3,n,?]");
 }
 
 TEST_CASE("describe_type: types within types without end are no danger", "[onnx][described_type]") {
@@ -69,7 +69,7 @@ TEST_CASE("describe_type: types within types without end are no danger", "[onnx]
         type = test::message().inner(4, test::message().inner(1, type));
     }
     CHECK(text_of(type).size() < 1000);
-    CHECK_THROWS_AS(stemma::describe_type("\x0a\x7f"), stemma::error);
+    CHECK_THROWS_AS(stemma::detail::describe_type("\x0a\x7f"), stemma::error);
 }
 
 } // namespace test::types_detail_described_type

@@ -13,7 +13,7 @@ namespace test::types_detail_extent_algebra {
 namespace {
 
 struct scene {
-    stemma::string_pool names;
+    stemma::detail::string_pool names;
     stemma::detail::extent_algebra algebra{names};
     std::int64_t height = algebra.named("height");
     std::int64_t width = algebra.named("width");

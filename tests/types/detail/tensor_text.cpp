@@ -13,7 +13,8 @@ namespace {
 
 stemma::detail::tensor_text read(const std::string& bytes, std::size_t most = 4) {
     return stemma::detail::read_tensor_text(
-        stemma::wire_reader(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "tensor"),
+        stemma::detail::wire_reader(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                                    "tensor"),
         most);
 }
 

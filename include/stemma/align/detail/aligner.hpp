@@ -13,10 +13,10 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/detail/aligned_items.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,15 +6,15 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
-#include <stemma/capture/captured_export.hpp>
+#include <stemma/capture/detail/captured_export.hpp>
 #include <stemma/capture/detail/captured_json.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/model/parameter_shapes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: the shapes of the initializers that the operators read.
 /// Complexity: O(fields of initializers); data is not touched.
@@ -211,6 +211,6 @@ private:
     captured_evidence found_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP

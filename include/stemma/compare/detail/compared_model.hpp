@@ -8,11 +8,11 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/find_weights.hpp>
-#include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/tag_edits.hpp>

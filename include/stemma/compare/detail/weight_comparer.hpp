@@ -2,7 +2,7 @@
 #ifndef STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 #define STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 
-#include <stemma/compare/compare_initializers.hpp>
+#include <stemma/compare/detail/compare_initializers.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/tensor_difference.hpp>

@@ -7,17 +7,13 @@
 #include <algorithm>
 #include <string_view>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Whether a part of a path is the number of a list's member.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
-
-} // namespace detail
 
 /// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
 /// part, as nothing would tell the module from the one above it; the path of the root, "", has no
@@ -26,6 +22,6 @@ namespace detail {
     return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
 ///
@@ -99,7 +99,7 @@ public:
     /// Asks the processor to load the slot that `hash` will need.
     void prefetch(std::uint64_t hash) const noexcept {
         if (!slots_.empty()) {
-            stemma::prefetch(&slots_[home(hash)]);
+            stemma::detail::prefetch(&slots_[home(hash)]);
         }
     }
 
@@ -156,6 +156,6 @@ private:
     unsigned shift_ = 63;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_FLAT_INDEX_HPP

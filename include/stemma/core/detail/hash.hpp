@@ -9,9 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 __extension__ using uint128 = unsigned __int128;
 
@@ -34,8 +32,6 @@ __extension__ using uint128 = unsigned __int128;
 
 inline constexpr std::uint64_t hash_key0 = 0x9e37'79b9'7f4a'7c15U;
 inline constexpr std::uint64_t hash_key1 = 0xbf58'476d'1ce4'e5b9U;
-
-} // namespace detail
 
 /// Mixes two words into one; every bit of both reaches every bit of the result.
 [[nodiscard]] constexpr std::uint64_t hash_mix(std::uint64_t a, std::uint64_t b) noexcept {
@@ -80,6 +76,6 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
                                  detail::fold_multiply(a ^ detail::hash_key1, b ^ h));
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_HASH_HPP

@@ -11,9 +11,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// A random access iterator over ids that follow each other.
 class id_iterator {
@@ -93,8 +91,6 @@ private:
     id at_ = 0;
 };
 
-} // namespace detail
-
 /// Ids from one iterator to another: a view for range-v3 and for the standard library.
 ///
 /// Requires: what the iterators read outlives it.
@@ -129,6 +125,6 @@ using consecutive_ids = id_range<detail::id_iterator>;
 /// Ids of which a table says what follows each.
 using linked_ids = id_range<detail::linked_id_iterator>;
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_ID_RANGES_HPP

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// One of the steps that every item of a pipeline goes through.
 struct pipeline_step {
@@ -27,8 +27,6 @@ struct pipeline_limits {
     std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
     std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
 };
-
-namespace detail {
 
 /// The state of a pipeline that its workers share.
 class pipeline_run {
@@ -141,8 +139,6 @@ private:
     std::exception_ptr thrown_;
 };
 
-} // namespace detail
-
 /// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
 /// one after the other, so what such steps do is the same for any number of workers; steps of one
 /// item never overlap. With one worker everything happens in this thread, one group after the
@@ -176,6 +172,6 @@ inline void for_each_item(std::size_t count, std::size_t workers,
     run_pipeline(count, {{false, f}}, {workers, 1, count});
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_PIPELINE_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
 class string_pool {
@@ -50,6 +50,6 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_STRING_POOL_HPP

@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
 /// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
@@ -75,8 +73,6 @@ template <class Vertex, class ForEachVertex, class Index, class Edges, class Tar
     return component;
 }
 
-} // namespace detail
-
 /// Returns: by vertex index the number of its strong component: equal for two vertices when ways
 /// lead from each to the other. A component has a lower number than those that lead to it.
 ///
@@ -95,6 +91,6 @@ template <operator_graph_like Graph>
         [&](const auto& e) { return target(e, graph); });
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP

@@ -11,17 +11,13 @@
 #include <type_traits>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 template <class Map>
 inline constexpr bool is_identity_map = false;
 
 template <class T>
 inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
-
-} // namespace detail
 
 /// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
 /// Boost's map of each number to itself.
@@ -59,6 +55,6 @@ private:
     std::vector<vertex_t<Graph>> vertices_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP

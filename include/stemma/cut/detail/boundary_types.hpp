@@ -87,9 +87,9 @@ private:
                     inference_->find(value);
                 }
             }
-            return stemma::find_untyped(plan, types_);
+            return stemma::detail::find_untyped(plan, types_);
         };
-        auto untyped = stemma::find_untyped(plan, types_);
+        auto untyped = stemma::detail::find_untyped(plan, types_);
         if (untyped) {
             untyped = infer();
         }

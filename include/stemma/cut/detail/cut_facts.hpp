@@ -6,7 +6,7 @@
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A graph of a model, in an order in which it can run.
 struct ordered_graph {
@@ -100,6 +100,6 @@ private:
     std::shared_ptr<const ordered_graph> graph_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_FACTS_HPP

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The initializers of a split model of which some parts were changed.
 class edited_tensors {
@@ -189,6 +189,6 @@ private:
     std::vector<std::string> added_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP

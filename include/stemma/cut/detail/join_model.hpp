@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The files that a rope over a split model's folder refers to by number.
 struct split_files {
@@ -140,6 +140,6 @@ inline void write_joined(const message_tree& rope, const split_folder& folder,
         [&](std::string_view text) { output.write(text); });
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_JOIN_MODEL_HPP

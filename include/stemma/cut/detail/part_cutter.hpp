@@ -16,11 +16,11 @@
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/inlined_model.hpp>
+#include <stemma/fold/detail/inlined_model.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/module_members.hpp>
+#include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/wire_model.hpp>

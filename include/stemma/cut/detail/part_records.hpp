@@ -3,10 +3,10 @@
 #define STEMMA_CUT_DETAIL_PART_RECORDS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Makes the records of parts of a tagged model: of the modules that a part has nodes or parameters
 /// of, with those above them, and of others only where their tags would be different ones without.
@@ -318,6 +318,6 @@ private:
     std::unordered_multimap<id, id> named_below_;           // by the selected module above
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_RECORDS_HPP

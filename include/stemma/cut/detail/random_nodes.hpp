@@ -4,13 +4,13 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
-#include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
 /// trains, or may do so because its third input is not a constant false (from opset 12 on).
@@ -47,6 +47,6 @@ namespace stemma {
     return random;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_RANDOM_NODES_HPP

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The name of the manifest in the folder of a split model.
 inline constexpr std::string_view split_manifest_name = "split.json";
@@ -201,6 +201,6 @@ private:
     std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP

@@ -24,9 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Where the nodes of functions run first.
 class first_calls {
@@ -65,8 +63,6 @@ private:
     const onnx_model& model_;
     std::vector<id> call_of_; // by function
 };
-
-} // namespace detail
 
 /// Returns: by node what it adds to a part: weights count where they are first read, or stand as
 /// Constants; those of functions where they are called first.
@@ -270,6 +266,6 @@ private:
     id next_node_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP

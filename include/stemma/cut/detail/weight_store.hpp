@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// One file with the data of tensors that several models share: each tensor is written once.
 ///
@@ -209,6 +209,6 @@ inline bool append_stored(const wire_model& model, id tensor, weight_store& stor
     return true;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
 /// nothing; see `cut_planner::plan`.
@@ -56,8 +56,6 @@ concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector
     { job.target(i, i, plans) } -> std::convertible_to<cut_target>;
     job.done(i, i, plans.front());
 };
-
-namespace detail {
 
 /// Carries out a `cut_job`.
 template <cut_policy Policy, cut_job Job>
@@ -216,8 +214,6 @@ private:
     std::atomic<std::size_t> files_{0};               // that have no name yet
 };
 
-} // namespace detail
-
 /// Cuts sets of nodes number 0, 1, ... below `count` out of a model and writes the parts, in as
 /// many threads as it may. Files, messages and errors are the same for any number of them.
 ///
@@ -242,6 +238,6 @@ void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
         {workers, std::clamp<std::size_t>(count / (8 * workers), 1, most_at_once), in_flight});
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_WRITE_CUTS_HPP

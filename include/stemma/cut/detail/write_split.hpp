@@ -35,7 +35,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What the model's metadata of a part say of the split it belongs to.
 inline constexpr std::string_view split_key = "pkg.stemma.split";
@@ -233,6 +233,6 @@ private:
     weight_store& store_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP

@@ -5,7 +5,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/detail/nesting.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Where the metadata of operators lead in a tree.
 struct hierarchy_modules {
@@ -29,8 +29,6 @@ struct hierarchy_modules {
     std::vector<place> of_chain;      ///< by number of the chain in the hierarchy_table
     std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
 };
-
-namespace detail {
 
 /// Adds the modules of chains to a tree; those on a path that no chain ends in or passes never run.
 inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& builder) {
@@ -58,8 +56,6 @@ inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& 
         }
     }
 }
-
-} // namespace detail
 
 /// Finds the modules that the metadata of operators speak of.
 ///
@@ -118,6 +114,6 @@ template <operator_view Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Who wrote the module hierarchy into metadata.
 enum class hierarchy_dialect : std::uint8_t {
@@ -55,8 +55,6 @@ struct hierarchy_table {
                                    ///< have one, or several; ascending
     std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
 };
-
-namespace detail {
 
 /// Reads the metadata of operators, one after the other.
 class hierarchy_reader {
@@ -308,8 +306,6 @@ private:
     std::string operation_;
 };
 
-} // namespace detail
-
 /// Reads the hierarchies that exporters left in the metadata of operators.
 ///
 /// Requires: metadata outlive the table's making. What cannot be read is a problem, once for each
@@ -355,6 +351,6 @@ template <operator_view Ops>
     return table;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP

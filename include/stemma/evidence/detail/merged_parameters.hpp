@@ -3,8 +3,8 @@
 #define STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
@@ -20,9 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
@@ -251,8 +249,6 @@ private:
     std::map<std::string, std::vector<std::pair<std::string_view, id>>> of_unknown_; // by member
 };
 
-} // namespace detail
-
 /// Returns: by parameter, whether it stands for others too, whose names are lost, so that its own
 /// name tells little of who reads it.
 ///
@@ -298,6 +294,6 @@ template <named_operators Ops, module_view Modules>
     return merged;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP

@@ -5,7 +5,7 @@
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// For each parameter of a model the modules that own it: none where its name leads nowhere or
 /// tells nothing, several where modules share it.
@@ -71,8 +71,6 @@ template <module_view Modules>
     return m;
 }
 
-namespace detail {
-
 /// Loads the name that will be read a little later than that of parameter `p`: names lie far from
 /// each other, in the file.
 template <parameter_readers Ops>
@@ -83,8 +81,6 @@ void prefetch_name_behind(const Ops& ops, id p) {
         prefetch(name.data());
     }
 }
-
-} // namespace detail
 
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
 /// Requires: several threads may read `ops` at once, if so many are given.
@@ -121,8 +117,6 @@ template <parameter_readers Ops>
     }
     return problems;
 }
-
-namespace detail {
 
 /// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
 class declared_owners {
@@ -187,8 +181,6 @@ template <parameter_readers Ops, class OwnerOf>
     }
     return folded;
 }
-
-} // namespace detail
 
 /// Finds the modules that the names of the parameters speak of; none for those in `merged`, which
 /// is by parameter or empty. Complexity: O(bytes of names).
@@ -265,6 +257,6 @@ template <parameter_readers Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP

@@ -5,7 +5,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/bypassed_modules.hpp>
+#include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/tied_parameters.hpp>

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The modules of all scopes, and of single operators that share a scope with another module's.
 struct scope_modules {
@@ -41,8 +41,6 @@ struct scope_modules {
         return own == of_operator.end() ? of_scope[scope] : own->second;
     }
 };
-
-namespace detail {
 
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<scope_witness>
@@ -251,8 +249,6 @@ inline void note_calls(const scope_table& table, const scope_modules& bound,
     }
 }
 
-} // namespace detail
-
 /// Binds every scope in the names of operators to a module of a known tree.
 ///
 /// `owners` are those of the operators' parameters in that tree; what they point at decides where a
@@ -381,6 +377,6 @@ template <parameter_readers Ops>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP

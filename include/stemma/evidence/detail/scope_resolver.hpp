@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Which module a scope stands for.
 struct scope_module {
@@ -33,8 +33,6 @@ struct scope_module {
     id caller = no_id; ///< module around the scope, where that is not above the module
     float confidence = 0;
 };
-
-namespace detail {
 
 /// Splits `fc_12` into `fc` and 12; nothing for a name that does not end so.
 [[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
@@ -391,8 +389,6 @@ private:
     bool calls_known_ = false;
 };
 
-} // namespace detail
-
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
@@ -98,8 +98,6 @@ struct scope_table {
 private:
     flat_index index_;
 };
-
-namespace detail {
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
 /// names, and they would cost their square; and no module has an empty name.
@@ -286,8 +284,6 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     return number;
 }
 
-} // namespace detail
-
 /// Collects the scopes in the names of all operators.
 ///
 /// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
@@ -323,6 +319,6 @@ template <named_operators Ops>
     return table;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP

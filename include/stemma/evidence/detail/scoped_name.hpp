@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// How the names of operators carry scopes.
 enum class scope_style : std::uint8_t {
@@ -40,8 +40,6 @@ struct scoped_name {
     scope_style style = scope_style::called; ///< which root it starts at
     bool exact = true; ///< written for this operator; else a trace of one that was replaced
 };
-
-namespace detail {
 
 /// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
 constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
@@ -100,8 +98,6 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
     return !name.starts_with('/') && name.find(';') != name.npos;
 }
-
-} // namespace detail
 
 /// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
 /// operator.
@@ -180,6 +176,6 @@ split_leftover_name(std::string_view name) noexcept {
                : scoped_name{name.substr(0, slash), scope_style::relative, false};
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP

@@ -17,9 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
 template <module_view Modules>
@@ -30,8 +28,6 @@ template <module_view Modules>
     }
     return names;
 }
-
-} // namespace detail
 
 /// Returns: the modules at which names and metadata of operators stop although their operators are
 /// in modules below; sorted.
@@ -106,6 +102,6 @@ template <parameter_readers Ops, module_view Modules, class Named>
     return shallow;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Which owner of a parameter that several modules share its readers speak for.
 ///
@@ -62,6 +62,6 @@ private:
     std::unordered_map<id, std::string> first_type_; // by parameter with several owners
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP

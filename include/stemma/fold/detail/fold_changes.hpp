@@ -6,8 +6,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/fold_names.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/fold_record.hpp>
-#include <stemma/fold/fold_plan.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Finds what a folded model has to record of a graph of the one it is made of: the order of the
 /// operators, and the texts that do not follow from the bodies of functions.
@@ -138,6 +138,6 @@ private:
     folded_graph_record record_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_CHANGES_HPP

@@ -4,9 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
-#include <stemma/fold/fold_plan.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/fold_regions.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Whether a node is a Constant of the standard. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
@@ -178,6 +178,6 @@ void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same)
     }
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP

@@ -3,7 +3,7 @@
 #define STEMMA_FOLD_DETAIL_FOLD_INFOS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/fold/fold_plan.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The first IR version whose functions say of which types their values are.
 inline constexpr std::int64_t first_version_with_function_infos = 10;
@@ -135,6 +135,6 @@ private:
     std::vector<std::pair<id, std::string_view>> none_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_INFOS_HPP

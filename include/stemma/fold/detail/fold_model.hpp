@@ -9,8 +9,8 @@
 #include <stemma/fold/detail/fold_infos.hpp>
 #include <stemma/fold/detail/fold_names.hpp>
 #include <stemma/fold/detail/fold_nodes.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/fold_record.hpp>
-#include <stemma/fold/fold_plan.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/module_view.hpp>
@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The first IR version whose models may have functions.
 inline constexpr std::int64_t first_version_with_functions = 8;
@@ -308,6 +308,6 @@ private:
     message_tree out_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP

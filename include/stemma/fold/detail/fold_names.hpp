@@ -3,7 +3,7 @@
 #define STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/fold/fold_plan.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -17,9 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
 [[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
@@ -43,8 +41,6 @@ namespace detail {
         }
     }
 }
-
-} // namespace detail
 
 /// What names in the bodies of functions become.
 ///
@@ -199,6 +195,6 @@ private:
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP

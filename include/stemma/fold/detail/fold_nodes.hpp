@@ -5,8 +5,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_names.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/region_classes.hpp>
-#include <stemma/fold/fold_plan.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
 template <module_view Modules>
@@ -190,6 +190,6 @@ private:
     const fold_names& names_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_NODES_HPP

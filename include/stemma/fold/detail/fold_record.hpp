@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// How a text of one node differs from what its function makes expect.
 struct text_change {
@@ -119,8 +119,6 @@ struct fold_record : folded_graph_record {
     std::vector<folded_graph_record> bodies{};                    ///< with calls in them
 };
 
-namespace detail {
-
 /// Writes the members of a record that say how one graph was.
 template <class Writer>
 void write_folded_graph(Writer& json, const folded_graph_record& record) {
@@ -177,8 +175,6 @@ void write_folded_graph(Writer& json, const folded_graph_record& record) {
     }
 }
 
-} // namespace detail
-
 /// Returns: the record as one line of JSON. Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const fold_record& record) {
     string_sink sink;
@@ -222,8 +218,6 @@ void write_folded_graph(Writer& json, const folded_graph_record& record) {
     sink.text.pop_back();
     return std::move(sink.text);
 }
-
-namespace detail {
 
 /// Reads what `to_json(fold_record)` writes.
 class fold_record_reader {
@@ -352,8 +346,6 @@ private:
     bool has_schema_ = false;
 };
 
-} // namespace detail
-
 /// Reads what `to_json` writes. Throws: `error` of `error_code::malformed`; `file` is named in it.
 [[nodiscard]] inline fold_record read_fold_record(std::string_view text, std::string_view file) {
     detail::fold_record_reader reader(file);
@@ -361,6 +353,6 @@ private:
     return reader.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_RECORD_HPP

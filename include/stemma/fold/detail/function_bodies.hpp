@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What a node says it is.
 struct operator_name {
@@ -96,6 +96,6 @@ read_function_bodies(const wire_model& model) {
     return bodies;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP

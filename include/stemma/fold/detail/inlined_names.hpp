@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Where the body of a function runs: for one call of it.
 struct inlined_place {
@@ -185,6 +185,6 @@ private:
     std::size_t next_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Opens the calls that folding made, and makes the bytes again that were folded.
 class fold_opener {
@@ -181,6 +181,6 @@ private:
     return text ? std::optional(read_fold_record(*text, model.file())) : std::nullopt;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP

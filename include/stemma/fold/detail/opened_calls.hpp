@@ -28,9 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 inline void check_fold(bool fits, const wire_model& model) {
     if (!fits) {
@@ -85,8 +83,6 @@ public:
 private:
     std::map<std::string_view, wire_field> by_name_;
 };
-
-} // namespace detail
 
 /// What opening calls may still make: bounds what a hostile file costs.
 struct opening_budget {
@@ -357,6 +353,6 @@ private:
     std::size_t next_change_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_OPENED_CALLS_HPP

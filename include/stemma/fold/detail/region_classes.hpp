@@ -5,9 +5,9 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
 #include <stemma/fold/fold.hpp>
-#include <stemma/fold/fold_plan.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/detail/values_read.hpp>
@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
 /// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
@@ -53,8 +53,6 @@ template <module_view Modules>
     }
     return path;
 }
-
-namespace detail {
 
 /// Finds regions that do the same, and what goes into and comes out of each.
 template <module_view Modules, node_shapes_like Shapes>
@@ -374,8 +372,6 @@ private:
     std::unordered_map<std::uint64_t, id> ways_;
 };
 
-} // namespace detail
-
 /// Finds out which regions of a plan do the same, gives those one function, and says what goes into
 /// and comes out of every region.
 ///
@@ -395,6 +391,6 @@ void classify_regions(const onnx_model& model, const graph_contents& contents,
         .classify_all();
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP

@@ -4,9 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
-#include <stemma/fold/fold_plan.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/fold_regions.hpp>
-#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A graph of a model that has regions.
 struct divided_graph {
@@ -93,6 +93,6 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
     return first;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_EXPORTS_HPP

@@ -11,14 +11,10 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 inline constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-} // namespace detail
 
 /// Returns: bytes as text that every format can hold (RFC 4648, padded with `=`).
 ///
@@ -81,6 +77,6 @@ inline constexpr std::string_view base64_digits =
     return bytes;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_IO_DETAIL_BASE64_HPP

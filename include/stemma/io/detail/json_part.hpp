@@ -13,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
 
@@ -30,8 +28,6 @@ struct json_node {
     /// Returns: how many nodes on the next value stands that is not inside of this one.
     [[nodiscard]] std::size_t step() const noexcept { return kind == json_kind::text ? 1 : size; }
 };
-
-} // namespace detail
 
 /// A view of one value of a JSON document, or of none, which is what an index or a key gives that
 /// leads nowhere. Valid until the `json_value` that holds it changes.
@@ -315,6 +311,6 @@ private:
     std::string texts_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_IO_DETAIL_JSON_PART_HPP

@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Vertices alone, for views of operators whose wiring is not known yet: names and metadata need
 /// none.
@@ -52,14 +52,14 @@ inline id get(boost::vertex_index_t, const edgeless_graph&, id v) {
     return v;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 namespace boost {
 
 template <>
-struct graph_traits<stemma::edgeless_graph> {
+struct graph_traits<stemma::detail::edgeless_graph> {
     using vertex_descriptor = stemma::id;
-    using edge_descriptor = stemma::edgeless_graph::edge;
+    using edge_descriptor = stemma::detail::edgeless_graph::edge;
     using directed_category = bidirectional_tag;
     using edge_parallel_category = disallow_parallel_edge_tag;
     struct traversal_category : virtual vertex_list_graph_tag, virtual bidirectional_graph_tag {};
@@ -72,7 +72,7 @@ struct graph_traits<stemma::edgeless_graph> {
 };
 
 template <>
-struct property_map<stemma::edgeless_graph, vertex_index_t> {
+struct property_map<stemma::detail::edgeless_graph, vertex_index_t> {
     using type = identity_property_map;
     using const_type = identity_property_map;
 };

@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
 ///
@@ -60,6 +60,6 @@ template <class Visit>
     return uncalled;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP

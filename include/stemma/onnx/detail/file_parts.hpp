@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A range of a file, and the first message of each kind in it that holds no other one. It begins
 /// with the length in front of one of those, or with the file.
@@ -22,8 +22,6 @@ struct file_part {
     std::size_t tensor = 0;  ///< the first initializer whose message ends in the part
     std::size_t info = 0;    ///< the first value info whose message ends in the part
 };
-
-namespace detail {
 
 /// Returns: the part that begins with the first message that ends behind a position, or at the end.
 [[nodiscard]] inline file_part part_behind(const wire_model& model, std::span<const id> owners,
@@ -63,8 +61,6 @@ namespace detail {
     return found;
 }
 
-} // namespace detail
-
 /// Divides a file into at most `count` parts of about the same size, at least one.
 ///
 /// Requires: `owners` are the nodes with bodies, ascending.
@@ -85,6 +81,6 @@ divide_file(const wire_model& model, std::span<const id> owners, std::size_t cou
     return parts;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_FILE_PARTS_HPP

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
 struct tensor_annotation {
@@ -64,6 +64,6 @@ struct graph_extras {
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_EXTRAS_HPP

@@ -11,15 +11,13 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Some fields of a graph that follow each other: bytes [begin, end) of the file.
 struct graph_run {
     std::uint32_t begin = 0; ///< of the first field
     std::uint32_t end = 0;   ///< behind the last
 };
-
-namespace detail {
 
 /// A field of bytes, as far as that can be told without reading on.
 struct guessed_field {
@@ -94,8 +92,6 @@ struct guessed_field {
     return at < end ? at : 0;
 }
 
-} // namespace detail
-
 /// Divides the fields of a graph into runs for as many threads, of about the same size.
 ///
 /// Where fields begin is guessed from some places in the file: stepping from field to field would
@@ -136,6 +132,6 @@ struct guessed_field {
     return runs;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_RUNS_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Gives nodes that ONNX Runtime put in place of calls the names back that they had before they
 /// were folded into functions.
@@ -246,6 +246,6 @@ private:
     std::optional<inlined_calls> calls_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP

@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The last opset of the standard domain that `changed_between` knows.
 inline constexpr std::int64_t last_known_opset = 24;
-
-namespace detail {
 
 /// Operators of the standard domain that an opset added or gave a new version; from the list of
 /// changes that ONNX publishes (docs/Changelog.md), separated by blanks.
@@ -53,8 +51,6 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
      "TopK Transpose Unsqueeze "},
 }};
 
-} // namespace detail
-
 /// Whether an operator of the standard domain may mean something else in opset `later` than in
 /// `earlier`, both at least 17; yes for opsets that are not known.
 /// Complexity: O(changes of the standard).
@@ -80,6 +76,6 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
     return false;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_SCHEMA_CHANGES_HPP

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
 /// of the file, `write(text)` others.
@@ -74,6 +74,6 @@ private:
     std::string_view from_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_SPLICES_HPP

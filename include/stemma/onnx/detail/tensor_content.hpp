@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The data of an initializer as they would stand in `raw_data`, wherever and however they are
 /// stored.
@@ -116,6 +116,6 @@ private:
     std::map<std::string, std::unique_ptr<mapped_file>> files_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP

@@ -15,15 +15,13 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Where a weight belongs.
 struct weight_place {
     id module = 0;           ///< that its name speaks of, else where its readers meet
     std::vector<id> readers; ///< the deepest modules of nodes that read it, ascending
 };
-
-namespace detail {
 
 /// Returns: by value the weight that it is, also through nodes that only pass it on, which
 /// `passes_on` notes.
@@ -45,8 +43,6 @@ namespace detail {
     }
     return weight;
 }
-
-} // namespace detail
 
 /// Returns: by place in `weights` the modules of each; the root where nothing is known.
 /// Complexity: O(nodes + reads * log reads + length of names).
@@ -80,6 +76,6 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
     return places;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP

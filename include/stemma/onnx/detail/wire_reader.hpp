@@ -12,9 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: how many bytes a varint takes in minimal form.
 [[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
@@ -30,8 +28,6 @@ namespace detail {
     }
     return at;
 }
-
-} // namespace detail
 
 /// How a field is written, see "Encoding" in the Protocol Buffers documentation.
 enum class wire_type : std::uint8_t {
@@ -231,8 +227,6 @@ private:
     std::string_view file_;
 };
 
-namespace detail {
-
 /// Adds the varints of a repeated field, packed or not.
 inline void read_dims(const wire_reader& around, const wire_field& field,
                       std::vector<std::int64_t>& dims) {
@@ -255,8 +249,6 @@ inline void read_dims(const wire_reader& around, const wire_field& field,
     }
 }
 
-} // namespace detail
-
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ONNX_DETAIL_WIRE_READER_HPP

@@ -9,9 +9,7 @@
 #include <cstddef>
 #include <string>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Steps through the messages of a model in the order of the numbers in its `proto_model`.
 template <class Editor>
@@ -94,8 +92,6 @@ private:
     std::size_t info_ = 0;
 };
 
-} // namespace detail
-
 /// Hands an editor all messages of a model that carry tags: `edit_node(number, message)`,
 /// `edit_tensor(i, message)` and `edit_value_info(i, message)`, numbered as in the `proto_model` of
 /// it, and at last `edit_model(message)`. A value info may come as an `unknown_value_info`.
@@ -114,6 +110,6 @@ void edit_messages(Proto& model, Editor& editor) {
     editor.edit_model(model);
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP

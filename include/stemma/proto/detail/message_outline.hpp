@@ -20,9 +20,7 @@
 #include <new>
 #include <string_view>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
 /// take no room.
@@ -67,8 +65,6 @@ private:
     std::size_t used_ = 0;
 };
 
-} // namespace detail
-
 /// The bytes of a message as protobuf writes it, with the data of long tensors left out: where they
 /// would stand is zero, or zero behind a one where they do not repeat one number. Every other byte
 /// is in its place, so that what is read of names, types, shapes and sizes is the same; left out
@@ -106,6 +102,6 @@ private:
     std::unique_ptr<char, freed> bytes_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP

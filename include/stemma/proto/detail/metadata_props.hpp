@@ -16,14 +16,12 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A ValueInfoProto in a field that the schema does not know.
 struct unknown_value_info {
     google::protobuf::UnknownFieldSet fields; ///< all that the message holds
 };
-
-namespace detail {
 
 template <class Message>
 concept knows_metadata = requires(Message& message) {
@@ -149,8 +147,6 @@ void rename_known_metadata(Entries& entries, Function new_key) {
     entries.DeleteSubrange(kept, entries.size() - kept);
 }
 
-} // namespace detail
-
 /// Calls `f(key, value)` for every entry of a message's `metadata_props`, in order.
 ///
 /// `Message` is that of a model, graph, node, function, tensor or value info, of any schema: one
@@ -199,6 +195,6 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
     }
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP

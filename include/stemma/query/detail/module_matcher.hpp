@@ -21,17 +21,17 @@ namespace stemma::detail {
 
 /// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
 /// that is nothing else's, so that a compiler knows what stays when one is written.
-using marks = std::vector<char8_t>;
+using vertex_marks = std::vector<char8_t>;
 
 /// Leaves only those that `others` mark as `wanted`.
-inline void keep(const marks& others, bool wanted, marks& left) {
+inline void keep(const vertex_marks& others, bool wanted, vertex_marks& left) {
     const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
     std::transform(left.begin(), left.end(), others.begin(), left.begin(),
                    [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
 }
 
 /// Takes away what `others` mark.
-inline void drop(const marks& others, marks& left) {
+inline void drop(const vertex_marks& others, vertex_marks& left) {
     keep(others, false, left);
 }
 
@@ -65,8 +65,8 @@ class module_matcher {
 public:
     /// How large modules are; by module, or empty functions where that is not known.
     struct sizes {
-        std::function<double(query_kind, id)> size; ///< nodes, parameters or weights
-        std::function<marks(const query&)> holders; ///< that hold what a query asks for
+        std::function<double(query_kind, id)> size;        ///< nodes, parameters or weights
+        std::function<vertex_marks(const query&)> holders; ///< that hold what a query asks for
     };
 
     /// Requires: both outlive the matcher.
@@ -74,15 +74,15 @@ public:
         : modules_(&modules), tags_(&tags), sizes_(std::move(of)) {}
 
     /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
-    [[nodiscard]] marks fitting(const query& asked) const {
-        marks holds(size(), 1);
+    [[nodiscard]] vertex_marks fitting(const query& asked) const {
+        vertex_marks holds(size(), 1);
         narrow_to_fitting(asked, true, holds);
         return holds;
     }
 
     /// Returns: by module, whether `asked` holds for the module itself.
-    [[nodiscard]] marks of_modules(const query& asked) const {
-        marks holds(size(), 1);
+    [[nodiscard]] vertex_marks of_modules(const query& asked) const {
+        vertex_marks holds(size(), 1);
         narrow(asked, true, holds);
         return holds;
     }
@@ -110,11 +110,12 @@ private:
     [[nodiscard]] std::size_t size() const { return index().size(); }
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
-    void narrow_to_fitting(const query& asked, bool wanted, marks& left) const {
+    void narrow_to_fitting(const query& asked, bool wanted, vertex_marks& left) const {
         if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-                narrow_to_fitting(part, holds, still);
-            });
+            narrow_by_parts(asked, wanted, left,
+                            [&](const query& part, bool holds, vertex_marks& still) {
+                                narrow_to_fitting(part, holds, still);
+                            });
             return;
         }
         if (asked.kind != query_kind::module) {
@@ -128,24 +129,25 @@ private:
         keep(inside, wanted, left);
     }
 
-    void narrow(const query& asked, bool wanted, marks& left) const {
+    void narrow(const query& asked, bool wanted, vertex_marks& left) const {
         if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-                narrow(part, holds, still);
-            });
+            narrow_by_parts(asked, wanted, left,
+                            [&](const query& part, bool holds, vertex_marks& still) {
+                                narrow(part, holds, still);
+                            });
         } else if (asked.kind == query_kind::path) {
-            marks holds(size(), 0);
+            vertex_marks holds(size(), 0);
             find_paths(asked.pattern, holds);
             keep(holds, wanted, left);
         } else if (asked.kind == query_kind::has) {
-            keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : marks(size(), 0), wanted,
-                 left);
+            keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : vertex_marks(size(), 0),
+                 wanted, left);
         } else {
             narrow_to_term(asked, wanted, left);
         }
     }
 
-    void narrow_to_term(const query& term, bool wanted, marks& left) const {
+    void narrow_to_term(const query& term, bool wanted, vertex_marks& left) const {
         const auto keep = [&](auto fits) {
             const auto count = static_cast<id>(size());
             for (id m = 0; m < count; ++m) {
@@ -178,7 +180,7 @@ private:
         }
     }
 
-    void find_paths(std::string_view asked, marks& holds) const {
+    void find_paths(std::string_view asked, vertex_marks& holds) const {
         const glob pattern(asked, '.');
         const bool may_be_root = asked.empty() || asked.starts_with("**");
         const bool passes_dots = asked.find("**") != asked.npos;

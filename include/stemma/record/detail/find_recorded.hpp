@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What a file that was changed since it was tagged still says of where its nodes come from.
 struct recorded_evidence {
@@ -190,6 +190,6 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     return true;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP

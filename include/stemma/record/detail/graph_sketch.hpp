@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What a graph was when it was tagged (`stemma.graph/1`, see docs/formats.md): of each node the
 /// operator, what it read, hashes of the names of what it made, and its module. Enough to say what
@@ -104,8 +104,6 @@ private:
     std::vector<origin> origins_;
 };
 
-namespace detail {
-
 /// Spells one node after the other; parts of a model may be spelled apart, by several threads.
 class sketch_speller {
 public:
@@ -175,8 +173,6 @@ private:
     std::vector<id> type_of_operator_;
     std::vector<id> owners_; // of bodies, ascending
 };
-
-} // namespace detail
 
 /// Returns: the sketch of a model whose nodes come from where `made` says, as it is stored.
 /// Complexity: O(nodes + inputs + length of names).
@@ -308,6 +304,6 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
     return graph_sketch::read(stored, modules);
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_GRAPH_SKETCH_HPP

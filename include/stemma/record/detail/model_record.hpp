@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
 /// find them all again without the capture.
@@ -45,8 +45,6 @@ struct model_record {
 struct recorded_model : model_record {
     module_tree modules; ///< as they were when it was tagged
 };
-
-namespace detail {
 
 [[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
 carrier_names(const carrier_set& carriers) {
@@ -210,8 +208,6 @@ private:
     id count_ = 0;
 };
 
-} // namespace detail
-
 /// Returns: the record of a model with these modules as one line of JSON.
 /// Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const model_record& record, const module_tree& modules) {
@@ -325,6 +321,6 @@ private:
     return reader.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP

@@ -4,9 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
-#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -5,9 +5,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/json_stream.hpp>
+#include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// What the carriers in a file say of one node.
 struct carried_tags {
@@ -45,8 +45,6 @@ struct node_carriers {
     std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
     std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
 };
-
-namespace detail {
 
 /// Tags are in the last lines; marks may be in any, as tools put doc_strings together.
 inline void read_doc_string(std::string_view text, node_carriers& found) {
@@ -72,8 +70,6 @@ inline void read_doc_string(std::string_view text, node_carriers& found) {
         begin = end + 1;
     }
 }
-
-} // namespace detail
 
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
@@ -111,8 +107,6 @@ inline void read_doc_string(std::string_view text, node_carriers& found) {
     return found;
 }
 
-namespace detail {
-
 [[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
     for (const auto* found : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
         if (found->module || found->tag) {
@@ -122,15 +116,11 @@ namespace detail {
     return {};
 }
 
-} // namespace detail
-
 /// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
     return detail::first_of(read_node_carriers(model, node));
 }
-
-namespace detail {
 
 /// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
 /// stand for several.
@@ -144,10 +134,6 @@ modules_by_namespace(const module_tree& modules) {
     }
     return by_namespace;
 }
-
-} // namespace detail
-
-namespace detail {
 
 /// Finds the modules that the carriers on nodes name, in a tree with its tags.
 class carrier_modules {
@@ -213,8 +199,6 @@ private:
     return std::nullopt;
 }
 
-} // namespace detail
-
 /// What a file says itself of the modules of its nodes.
 struct carried_modules {
     std::vector<id> of;         ///< by node; `no_id` for none
@@ -239,6 +223,6 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
     return carried;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_READ_TAGS_HPP

@@ -21,15 +21,13 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A mark on a node: the number that one of the nodes it was made of had when the graph was tagged.
 struct node_mark_found {
     id node = no_id;   ///< that has it
     id number = no_id; ///< in the sketch
 };
-
-namespace detail {
 
 /// Finds what the nodes of a graph were before somebody changed it.
 ///
@@ -365,8 +363,6 @@ private:
     std::vector<id> region_;
 };
 
-} // namespace detail
-
 /// Claims for the nodes of a graph where they come from, by what a sketch says of the graph as it
 /// was; `marks` are those on its nodes. See docs/evidence.md.
 ///
@@ -380,6 +376,6 @@ private:
     return detail::origin_finder(now, then, modules, marks).find();
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP

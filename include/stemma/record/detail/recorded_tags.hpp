@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
 struct recorded_tags {
@@ -67,8 +67,6 @@ struct recorded_tags {
     return std::move(sink.text);
 }
 
-namespace detail {
-
 /// Reads what `to_json(recorded_tags)` writes.
 struct tags_reader {
     // A short run may stand for many lists: more than any tagging has is no table but an attack.
@@ -109,8 +107,6 @@ struct tags_reader {
     }
 };
 
-} // namespace detail
-
 /// Reads a table of tags for a model of so many nodes and modules.
 /// Throws: `error` of `error_code::malformed`; `file` is named in it.
 [[nodiscard]] inline recorded_tags read_recorded_tags(std::string_view text, std::string_view file,
@@ -126,6 +122,6 @@ struct tags_reader {
     return std::move(reader.tags);
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP

@@ -5,7 +5,7 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
-#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: by value, the nodes that read it, ascending, each as often as it reads it.
 /// Complexity: O(values + inputs).
@@ -85,6 +85,6 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
     return tags;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP

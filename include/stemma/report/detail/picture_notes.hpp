@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::uint64_t number) {
@@ -117,6 +117,6 @@ private:
     std::vector<bool> leaves_; // by value: is an output of the model
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Names under which reports list nodes and initializers: no two are equal.
 ///
@@ -98,6 +98,6 @@ private:
     std::vector<bool> value_named_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_REPORT_DETAIL_REPORT_NAMES_HPP

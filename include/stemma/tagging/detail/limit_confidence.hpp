@@ -17,9 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
 /// from.
@@ -41,8 +39,6 @@ template <operator_view Ops>
     });
     return known;
 }
-
-} // namespace detail
 
 /// Makes no operator without evidence surer than those it follows.
 ///
@@ -118,6 +114,6 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
     }
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A type as people read it.
 struct described_type {
@@ -24,15 +24,11 @@ struct described_type {
     bool has_shape = false;    ///< whether the rank is known
 };
 
-namespace detail {
-
 /// Returns: the name of an element type, `type 99` for a number that has none.
 [[nodiscard]] inline std::string element_name(std::int64_t data_type) {
     const auto name = data_type_name(data_type);
     return name.empty() && data_type != 0 ? "type " + std::to_string(data_type) : std::string(name);
 }
-
-} // namespace detail
 
 /// Returns: `[1,8,hidden,?]`; "" when the rank is unknown. Complexity: O(rank).
 [[nodiscard]] inline std::string shape_text(const described_type& type) {
@@ -53,8 +49,6 @@ namespace detail {
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     return type.name + shape_text(type);
 }
-
-namespace detail {
 
 [[nodiscard]] inline described_type describe_type(const type_proto& type, int depth) {
     // Deeper types are no use to anybody, and a hostile file must not exhaust the stack.
@@ -90,8 +84,6 @@ namespace detail {
     return described;
 }
 
-} // namespace detail
-
 /// Reads the bytes of a TypeProto.
 /// Returns: what it says; a name of "" when it says nothing.
 /// Throws: `error` of `malformed`. Complexity: O(bytes).
@@ -99,6 +91,6 @@ namespace detail {
     return detail::describe_type(detail::read_type(type), 0);
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP

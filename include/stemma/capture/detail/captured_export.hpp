@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP
+#define STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP
+
+#include <stemma/capture/detail/captured_json.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// A node of the file that an export wrote, and the module it was exported for.
+struct exported_node {
+    std::string graph;   ///< "" for the main graph, see docs/formats.md
+    id index = no_id;    ///< place in that graph
+    std::string op_type; ///< without its domain
+    std::string module;  ///< path
+};
+
+/// Reads what was recorded while a model was exported: nodes with their full scopes
+/// `pkg.Class::path/pkg.Class::path.of.child`.
+class captured_export {
+public:
+    /// Whether no node was read.
+    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed`; `file` is named in it.
+    void read_node(json_part node, std::string_view file) {
+        const captured_json at(node, file, "exported node", count_++);
+        if (!at.has("scope")) {
+            at.fail("lacks the text 'scope'");
+        }
+        exported_node made;
+        made.graph = at.has("graph") ? at.text("graph") : std::string();
+        made.index = at.number("index");
+        made.op_type = at.text("op_type");
+        if (made.index == no_id) {
+            at.fail("lacks the number 'index'");
+        }
+        const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
+        if (const auto colons = scope.rfind("::"); colons != scope.npos) {
+            made.module = scope.substr(colons + 2);
+            nodes_.push_back(std::move(made));
+        }
+    }
+
+    /// The nodes that had a scope.
+    [[nodiscard]] std::span<const exported_node> nodes() const noexcept { return nodes_; }
+
+private:
+    std::vector<exported_node> nodes_;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP

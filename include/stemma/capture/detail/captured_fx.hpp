@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP
+#define STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP
+
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/capture/detail/captured_json.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
+///
+/// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
+/// call_module is the operation of a layer, which reads the layer's parameters; call_function and
+/// call_method are operations; output is none. Unknown keys are ignored.
+class captured_fx {
+public:
+    /// Whether no node was read.
+    [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
+    void read_node(json_part node, std::string_view file) {
+        const captured_json at(node, file, "FX node", count_++);
+        node_record made;
+        made.kind = at.text("op");
+        made.name = at.text("name");
+        made.target = at.text("target");
+        const bool known = made.kind == "placeholder" || made.kind == "get_attr" ||
+                           made.kind == "call_module" || made.kind == "call_function" ||
+                           made.kind == "call_method" || made.kind == "output";
+        if (!known) {
+            at.fail("is of the unknown kind '" + made.kind + "'");
+        }
+        made.arguments = at.strings("args");
+        made.is_tensor = at.has("shape");
+        const auto stack = at.strings("module_stack");
+        made.path = made.kind == "call_module" ? made.target
+                    : stack.empty()            ? std::string()
+                                               : stack.back();
+        made.operation = made.target;
+        if (made.kind == "call_module" && at.has("class")) {
+            made.operation = at.text("class");
+        }
+        if (made.kind == "placeholder" && at.has("parameter")) {
+            made.kind = "get_attr";
+            made.target = at.text("parameter");
+        }
+        auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
+        const auto known_graph =
+            std::find_if(graphs_.begin(), graphs_.end(),
+                         [&](const graph_record& graph) { return graph.tracer == tracer; });
+        auto& graph = known_graph == graphs_.end()
+                          ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
+                          : *known_graph;
+        graph.shapes_known = graph.shapes_known || made.is_tensor;
+        graph.nodes.push_back(std::move(made));
+    }
+
+    /// Returns: the operations of every graph, with modules of the tree. What does not add up is
+    /// among the faults.
+    /// Complexity: O(nodes and what they read) expected.
+    [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
+        std::vector<captured_operations> made;
+        for (const auto& graph : graphs_) {
+            made.push_back(operations_of(graph, modules));
+        }
+        graphs_.clear();
+        return made;
+    }
+
+private:
+    struct node_record {
+        std::string kind;
+        std::string name;
+        std::string target;
+        std::string operation;
+        std::string path;
+        std::vector<std::string> arguments;
+        bool is_tensor = false; // as far as shapes are known
+    };
+
+    struct graph_record {
+        std::string tracer;
+        std::vector<node_record> nodes;
+        bool shapes_known = false;
+    };
+
+    enum class result { tensor, number, tuple };
+
+    [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
+                                                           const module_tree& modules) {
+        captured_operations made;
+        string_pool paths;
+        std::vector<id> path_of;
+        std::unordered_map<std::string, id> maker;
+        std::unordered_map<std::string, std::string> parameter;
+        std::unordered_map<std::string, result> results;
+        bool finished = false;
+        for (const auto& node : graph.nodes) {
+            finished = finished || node.kind == "output";
+            if (node.kind == "get_attr") {
+                parameter[node.name] = node.target;
+                continue;
+            }
+            if (!node.kind.starts_with("call_")) {
+                continue;
+            }
+            results[node.name] = result_of(node, graph.shapes_known, results);
+            if (const auto whole = tuple_of(node, results); !whole.empty()) {
+                if (const auto source = maker.find(whole); source != maker.end()) {
+                    maker[node.name] = source->second;
+                }
+                continue;
+            }
+            const auto number = made.add({}, node.operation);
+            made[number].module = paths.intern(node.path);
+            // a whole module called as a method
+            made[number].exact = node.kind != "call_method" || node.target != "forward";
+            for (const auto& argument : node.arguments) {
+                if (const auto source = maker.find(argument); source != maker.end()) {
+                    made.add_source(source->second);
+                } else if (const auto read = parameter.find(argument); read != parameter.end()) {
+                    add_parameter(made, modules, read->second);
+                } else {
+                    made.add_input();
+                }
+            }
+            if (node.kind == "call_module") {
+                read_layer(made, modules, node.path, number);
+            }
+            made[number].optional = results[node.name] == result::number;
+            maker[node.name] = number;
+        }
+        if (!finished) {
+            made.add_fault("the FX graph has no output: it is cut short");
+        }
+        const captured_paths known(modules, paths, made, "FX graph");
+        for (id i = 0; i < made.size(); ++i) {
+            made[i].module = known.module_of(made[i].module, made[i].exact);
+        }
+        return made;
+    }
+
+    /// Python computes with sizes and tuples as well; hardly anything of that is exported.
+    [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
+                                          const std::unordered_map<std::string, result>& results) {
+        const auto is_number = [&](const std::string& name) {
+            const auto known = results.find(name);
+            return known != results.end() && known->second == result::number;
+        };
+        if (shapes_known && node.is_tensor) {
+            return result::tensor;
+        }
+        const bool asks = node.target == "size" || node.target == "dim" ||
+                          node.target == "builtins.getattr" || node.target == "builtins.len";
+        const bool computes = !node.arguments.empty() &&
+                              std::all_of(node.arguments.begin(), node.arguments.end(), is_number);
+        if (node.kind != "call_module" && (asks || computes)) {
+            return result::number;
+        }
+        return shapes_known ? result::tuple : result::tensor;
+    }
+
+    /// Returns: the node whose several results this one only picks from, or "".
+    [[nodiscard]] static std::string
+    tuple_of(const node_record& node, const std::unordered_map<std::string, result>& results) {
+        const auto whole = node.target.ends_with("getitem") && !node.arguments.empty()
+                               ? results.find(node.arguments.front())
+                               : results.end();
+        return whole != results.end() && whole->second == result::tuple ? whole->first
+                                                                        : std::string();
+    }
+
+    static void add_parameter(captured_operations& made, const module_tree& modules,
+                              std::string_view name) {
+        if (const auto known = find_parameter(modules, name)) {
+            const auto shape = known->shape;
+            made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+            return;
+        }
+        made.add_parameter(name, {});
+    }
+
+    /// A layer may be more than one module: then what it does is done there or below.
+    static void read_layer(captured_operations& made, const module_tree& modules,
+                           const std::string& path, id number) {
+        const auto layer = find_path(modules, path);
+        if (layer == no_id) {
+            return;
+        }
+        const auto& tree = modules.index();
+        if (tree.end(layer) > layer + 1) {
+            made[number].exact = false;
+            made.add_name("forward");
+        }
+        for (auto m = layer; m < tree.end(layer); ++m) {
+            const auto prefix = modules.path(m);
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                const auto tensor = modules.parameter(m, i);
+                made.add_parameter(
+                    prefix.empty() ? std::string(tensor.name)
+                                   : prefix + "." + std::string(tensor.name),
+                    std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
+            }
+        }
+    }
+
+    std::vector<graph_record> graphs_;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_DETAIL_ORACLE_HPP
+#define STEMMA_CAPTURE_DETAIL_ORACLE_HPP
+
+#include <stemma/error.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/io/json_stream.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace stemma::detail {
+
+/// The true modules of nodes, by name: a file of format `fixture-truth/1`.
+class oracle_file {
+public:
+    /// Throws: `error` of `error_code::malformed`.
+    oracle_file(std::string_view bytes, std::string_view file) {
+        stream_json(bytes, file, *this);
+        if (by_name_.empty()) {
+            STEMMA_THROW(error(error_code::malformed, file, "", "names the module of no node"));
+        }
+    }
+
+    /// Returns: the path of the true module of the node called `name`: by the exporter's scope,
+    /// else as it is known from the model's making, else as its readers tell; nothing where none
+    /// does, nor for a name of nodes of several modules.
+    [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
+        const auto found = by_name_.find(std::string(name));
+        return found == by_name_.end() || found->second.several
+                   ? std::nullopt
+                   : std::optional(found->second.module);
+    }
+
+    /// Returns: whether the exporter had a scope for the node.
+    [[nodiscard]] bool is_scoped(std::string_view name) const {
+        const auto found = by_name_.find(std::string(name));
+        return found != by_name_.end() && found->second.scoped;
+    }
+
+    /// For `stream_json`.
+    [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
+
+    /// For `stream_json`; no scalar means anything.
+    void scalar(const std::string&, json_part) {}
+
+    /// For `stream_json`; a node without the name of a module is passed over.
+    /// Complexity: O(1) on average.
+    void element(const std::string&, json_part node) {
+        for (const std::string_view key : {scope_key, known_key, inferred_key}) {
+            const auto module = node[key];
+            if (!module.is_text()) {
+                continue;
+            }
+            for (const auto name : {node["original"], node["opaque"]}) {
+                if (name.is_text()) {
+                    const truth told{std::string(module.text()), key == scope_key, false};
+                    const auto [known, added] = by_name_.emplace(name.text(), told);
+                    known->second.several |= known->second.module != told.module;
+                }
+            }
+            return;
+        }
+    }
+
+private:
+    static constexpr std::string_view scope_key = "module";
+    static constexpr std::string_view known_key = "known_module";
+    static constexpr std::string_view inferred_key = "inferred_module";
+
+    struct truth {
+        std::string module;
+        bool scoped = false;
+        bool several = false; // nodes of this name, in different modules
+    };
+
+    std::unordered_map<std::string, truth> by_name_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CAPTURE_DETAIL_ORACLE_HPP

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP
+#define STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP
+
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// How an initializer of one model is to those of another one.
+enum class initializer_change : std::uint8_t {
+    same,     ///< name, type, shape and data are
+    vanished, ///< only the first model has one of this name
+    appeared, ///< only the second one
+    renamed,  ///< the second one has the same content under another name
+    retyped,  ///< type or shape differ
+    changed,  ///< type and shape are the same, the data are not
+    unknown,  ///< the data of one are not there
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(initializer_change change) noexcept {
+    constexpr std::array<std::string_view, 7> names{"same",    "vanished", "appeared", "renamed",
+                                                    "retyped", "changed",  "unknown"};
+    return names[static_cast<std::size_t>(change)];
+}
+
+/// An initializer that differs, and how.
+struct initializer_difference {
+    initializer_change change = initializer_change::same; ///< never `same`
+    std::string name;  ///< in the first model; for `appeared` in the second one
+    std::string other; ///< `renamed`: in the second model
+    std::string text;  ///< what is in the first and in the second model
+};
+
+[[nodiscard]] inline std::string type_text(const tensor_header& header) {
+    auto text = std::string(data_type_name(header.data_type));
+    text = text.empty() ? "type " + std::to_string(header.data_type) : text;
+    for (std::size_t i = 0; i < header.dims.size(); ++i) {
+        text.append(i == 0 ? "[" : ", ").append(std::to_string(header.dims[i]));
+    }
+    return text.append(header.dims.empty() ? "[]" : "]");
+}
+
+/// The initializers of a model by name; those of bodies with the way to the graph in front.
+class named_tensors {
+public:
+    explicit named_tensors(const wire_model& model) : model_(&model), reader_(model) {
+        for (std::size_t i = 0; i < model.tensors().size(); ++i) {
+            auto name = name_of(i);
+            const auto next = names_.size();
+            if (by_name_.emplace(name, next).second) {
+                names_.push_back(std::move(name));
+                tensors_.push_back(i);
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+    [[nodiscard]] const std::string& name(std::size_t i) const noexcept { return names_[i]; }
+    [[nodiscard]] tensor_content content(std::size_t i) {
+        return reader_.read(model_->tensors()[tensors_[i]]);
+    }
+    /// Returns: the one of this name, or `size()`.
+    [[nodiscard]] std::size_t find(const std::string& name) const {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? size() : found->second;
+    }
+
+private:
+    [[nodiscard]] std::string name_of(std::size_t i) const {
+        const auto& tensor = model_->tensors()[i];
+        auto path = tensor.graph == 0 ? std::string() : model_->graph_path(tensor.graph) + "/";
+        path.append(model_->text(tensor.name));
+        // The indices of a sparse one may differ where its values do not.
+        return tensor.sparse ? path.append(" (sparse)") : path;
+    }
+
+    const wire_model* model_;
+    tensor_content_reader reader_;
+    std::vector<std::string> names_;
+    std::vector<std::size_t> tensors_;
+    std::unordered_map<std::string, std::size_t> by_name_;
+};
+
+[[nodiscard]] inline initializer_change compare_contents(const tensor_content& a,
+                                                         const tensor_content& b) {
+    if (a.header.data_type != b.header.data_type || a.header.dims != b.header.dims) {
+        return initializer_change::retyped;
+    }
+    if (!a.readable || !b.readable) {
+        return initializer_change::unknown;
+    }
+    return a.bytes() == b.bytes() ? initializer_change::same : initializer_change::changed;
+}
+
+/// Calls `report(difference)` for every initializer that is not the same in two models: those of
+/// the first one in order, then those that only the second one has.
+///
+/// Data are compared where they are, in mapped files, however they are stored. Of a sparse
+/// initializer only the values are compared. Returns: how many are the same.
+/// Complexity: O(data) of initializers of equal name, and of those that have no partner.
+template <class Report>
+std::size_t compare_initializers(const wire_model& a, const wire_model& b, Report report) {
+    detail::named_tensors first(a);
+    detail::named_tensors second(b);
+    std::size_t same = 0;
+    // What only the second one has, by a hash of the content.
+    std::multimap<std::uint64_t, std::size_t> by_content;
+    std::vector<bool> is_new(second.size(), false);
+    const auto hash = [](const tensor_content& content) {
+        return hash_bytes(content.bytes(), hash_bytes(detail::type_text(content.header)));
+    };
+    for (std::size_t i = 0; i < second.size(); ++i) {
+        if (first.find(second.name(i)) == first.size()) {
+            is_new[i] = true;
+            if (const auto content = second.content(i); content.readable) {
+                by_content.emplace(hash(content), i);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        initializer_difference found;
+        found.name = first.name(i);
+        const auto content = first.content(i);
+        if (const auto partner = second.find(found.name); partner < second.size()) {
+            const auto other = second.content(partner);
+            found.change = detail::compare_contents(content, other);
+            if (found.change == initializer_change::same) {
+                ++same;
+                continue;
+            }
+            found.text = detail::type_text(content.header);
+            if (found.change == initializer_change::retyped) {
+                found.text.append(" and ").append(detail::type_text(other.header));
+            }
+        } else {
+            found.change = initializer_change::vanished;
+            found.text = detail::type_text(content.header);
+            const auto [begin, end] = by_content.equal_range(content.readable ? hash(content) : 0);
+            for (auto it = begin; it != end; ++it) {
+                if (detail::compare_contents(content, second.content(it->second)) ==
+                    initializer_change::same) {
+                    found.change = initializer_change::renamed;
+                    found.other = second.name(it->second);
+                    is_new[it->second] = false;
+                    by_content.erase(it);
+                    break;
+                }
+            }
+        }
+        report(found);
+    }
+    for (std::size_t i = 0; i < second.size(); ++i) {
+        if (is_new[i]) {
+            report(initializer_difference{initializer_change::appeared, second.name(i), "",
+                                          detail::type_text(second.content(i).header)});
+        }
+    }
+    return same;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP

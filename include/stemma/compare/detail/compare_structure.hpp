@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
+#define STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The first thing in which the graphs of two models differ.
+struct structure_difference {
+    std::string text;  ///< what differs, in a sentence about the first model
+    id first = no_id;  ///< the node of the first model; `no_id` when it is at none
+    id second = no_id; ///< the node of the second one
+};
+
+/// Walks two models in step and binds what has the same role.
+class structure_comparer {
+public:
+    structure_comparer(const wire_model& a, const wire_model& b)
+        : a_(a)
+        , b_(b)
+        , partner_(a.value_count(), no_id)
+        , back_(b.value_count(), no_id)
+        , graphs_(a.graph_count(), no_id) {}
+
+    [[nodiscard]] std::optional<structure_difference> compare() {
+        if (a_.graph(0).inputs.size() != b_.graph(0).inputs.size()) {
+            return differ("has " + std::to_string(a_.graph(0).inputs.size()) +
+                          " inputs, the other one " + std::to_string(b_.graph(0).inputs.size()));
+        }
+        bind_initializers();
+        bind_graphs(0, 0);
+        const auto shared = std::min(a_.node_count(), b_.node_count());
+        for (id node = 0; node < shared; ++node) {
+            if (auto text = compare_nodes(node); !text.empty()) {
+                return structure_difference{std::move(text), node, node};
+            }
+        }
+        if (a_.node_count() != b_.node_count()) {
+            const bool more = a_.node_count() > shared;
+            structure_difference found;
+            found.text = std::string(more ? "goes on" : "ends") + " where the other one " +
+                         (more ? "ends" : "goes on");
+            (more ? found.first : found.second) = shared;
+            return found;
+        }
+        return compare_outputs();
+    }
+
+private:
+    [[nodiscard]] static std::optional<structure_difference> differ(std::string text) {
+        return structure_difference{std::move(text), no_id, no_id};
+    }
+
+    /// Initializers have their names as their roles, where both models know the name.
+    void bind_initializers() {
+        std::unordered_map<std::string_view, id> by_name;
+        for (auto value : b_.graph(0).initializers) {
+            by_name.emplace(b_.value_name(value), value);
+        }
+        for (auto value : a_.graph(0).initializers) {
+            if (const auto found = by_name.find(a_.value_name(value)); found != by_name.end()) {
+                static_cast<void>(binds(value, found->second));
+            }
+        }
+    }
+
+    void bind_graphs(id a, id b) {
+        graphs_[a] = b;
+        const auto& from = a_.graph(a).inputs;
+        const auto& to = b_.graph(b).inputs;
+        for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+            static_cast<void>(binds(from[i], to[i]));
+        }
+    }
+
+    /// Returns: whether two values have the same role, now or from now on.
+    [[nodiscard]] bool binds(id a, id b) {
+        if (a == no_id || b == no_id) {
+            return a == b;
+        }
+        if (partner_[a] == no_id && back_[b] == no_id && same_kind(a, b)) {
+            partner_[a] = b;
+            back_[b] = a;
+        }
+        return partner_[a] == b;
+    }
+
+    [[nodiscard]] bool same_kind(id a, id b) const {
+        return a_.kind(a) == b_.kind(b) || (a_.is_initializer(a) && b_.is_initializer(b));
+    }
+
+    [[nodiscard]] std::string compare_nodes(id node) {
+        if (a_.op_type(node) != b_.op_type(node) || a_.domain(node) != b_.domain(node) ||
+            a_.overload(node) != b_.overload(node)) {
+            return "is " + operator_text(a_, node) + ", the other one " + operator_text(b_, node);
+        }
+        if (auto text = compare_places(node); !text.empty()) {
+            return text;
+        }
+        const auto from = a_.inputs(node);
+        const auto to = b_.inputs(node);
+        for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+            const auto x = i < from.size() ? from[i] : no_id;
+            const auto y = i < to.size() ? to[i] : no_id;
+            if (!binds(x, y)) {
+                return "reads " + value_text(a_, x) + " at input " + std::to_string(i) +
+                       ", the other one " + value_text(b_, y);
+            }
+        }
+        if (a_.output_count(node) != b_.output_count(node)) {
+            return "makes " + std::to_string(a_.output_count(node)) + " values, the other one " +
+                   std::to_string(b_.output_count(node));
+        }
+        for (id i = 0; i < a_.output_count(node); ++i) {
+            const auto x = a_.first_output(node) + i;
+            const auto y = b_.first_output(node) + i;
+            if (a_.value_name(x).empty() != b_.value_name(y).empty() || !binds(x, y)) {
+                return "makes another value at output " + std::to_string(i);
+            }
+        }
+        return compare_attributes(node);
+    }
+
+    /// Nodes of bodies come before their owner, so what a body is part of is known only then.
+    [[nodiscard]] std::string compare_places(id node) {
+        const auto a = a_.graph_of(node);
+        const auto b = b_.graph_of(node);
+        if (graphs_[a] == no_id) {
+            if (a_.graph_path(a) != b_.graph_path(b) ||
+                a_.graph(a).inputs.size() != b_.graph(b).inputs.size()) {
+                return "is in another graph";
+            }
+            bind_graphs(a, b);
+        }
+        return graphs_[a] == b && a_.position(node) == b_.position(node) ? std::string()
+                                                                         : "is in another graph";
+    }
+
+    [[nodiscard]] static std::string operator_text(const wire_model& model, id node) {
+        return model.domain(node).empty()
+                   ? std::string(model.op_type(node))
+                   : std::string(model.domain(node)) + "::" + std::string(model.op_type(node));
+    }
+
+    [[nodiscard]] static std::string value_text(const wire_model& model, id value) {
+        if (value == no_id) {
+            return "nothing";
+        }
+        return (model.is_initializer(value)              ? "initializer '"
+                : model.kind(value) == value_kind::input ? "input '"
+                                                         : "value '") +
+               std::string(model.value_name(value)) + "'";
+    }
+
+    struct attribute {
+        std::string_view name;
+        std::string_view content; // "" where it holds graphs, which are compared node by node
+    };
+
+    /// Returns: the attributes of a node by name, without those that stemma wrote.
+    [[nodiscard]] static std::vector<attribute> attributes_of(const wire_model& model, id node) {
+        using at = onnx_fields::attribute;
+        std::vector<attribute> found;
+        auto fields = model.reader(model.message(node));
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::node::attribute) ||
+                tag_edits::is_ours(fields.inner(field))) {
+                continue;
+            }
+            attribute one{{}, fields.text(field)};
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at::name)) {
+                    one.name = fields.text(part);
+                } else if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
+                    one.content = {};
+                }
+            }
+            found.push_back(one);
+        }
+        std::stable_sort(found.begin(), found.end(),
+                         [](const auto& x, const auto& y) { return x.name < y.name; });
+        return found;
+    }
+
+    [[nodiscard]] std::string compare_attributes(id node) const {
+        const auto from = attributes_of(a_, node);
+        const auto to = attributes_of(b_, node);
+        for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+            if (i == to.size() || (i < from.size() && from[i].name < to[i].name)) {
+                return "has attribute '" + std::string(from[i].name) +
+                       "', which the other one lacks";
+            }
+            if (i == from.size() || to[i].name < from[i].name) {
+                return "lacks attribute '" + std::string(to[i].name) + "' of the other one";
+            }
+            if (from[i].content != to[i].content) {
+                return "has another attribute '" + std::string(to[i].name) + "'";
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::optional<structure_difference> compare_outputs() {
+        if (a_.graph_count() != b_.graph_count()) {
+            return differ("has " + std::to_string(a_.graph_count()) +
+                          " graphs and functions, the other one " +
+                          std::to_string(b_.graph_count()));
+        }
+        for (id g = 0; g < a_.graph_count(); ++g) {
+            // A graph without nodes was not met.
+            const auto other = graphs_[g] == no_id ? g : graphs_[g];
+            const auto& from = a_.graph(g).outputs;
+            const auto& to = b_.graph(other).outputs;
+            bool same = from.size() == to.size() && a_.graph(g).kind == b_.graph(other).kind;
+            for (std::size_t i = 0; same && i < from.size(); ++i) {
+                same = binds(from[i], to[i]);
+            }
+            if (!same) {
+                const auto path = a_.graph_path(g);
+                return differ("has other outputs" + (path.empty() ? "" : " of " + path));
+            }
+        }
+        return std::nullopt;
+    }
+
+    const wire_model& a_;
+    const wire_model& b_;
+    std::vector<id> partner_; // by value of a: the value of b
+    std::vector<id> back_;    // by value of b: the value of a
+    std::vector<id> graphs_;  // by graph of a: the graph of b
+};
+
+/// Returns: the first difference between the graphs of two models: operators, order, wiring,
+/// attributes, inputs and outputs. Nothing when they are the same but for the names of nodes and
+/// values, for weights, types, metadata and documentation.
+///
+/// Equal initializers are those of equal name, where both models have the name; attributes are
+/// equal when their bytes are. In models without a difference node i of one is node i of the other.
+/// Complexity: O(nodes + values + bytes of attributes) expected.
+[[nodiscard]] inline std::optional<structure_difference> compare_structure(const wire_model& a,
+                                                                           const wire_model& b) {
+    return detail::structure_comparer(a, b).compare();
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: the modules whose parameters the module around computes with, past them; sorted.
+///
+/// `torch.nn.MultiheadAttention` is known by what it owns, `in_proj_weight` and `in_proj_bias`. It
+/// never calls its `out_proj`.
+/// Complexity: O(parameters), and O(children) of each such module.
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] std::vector<id> find_bypassed_modules(const Ops& ops, const Modules& modules,
+                                                    const parameter_owners& owners) {
+    const tree_index& tree = modules.index();
+    std::vector<id> bypassed;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        const std::string_view name = ops.parameter_name(p);
+        if (!name.ends_with("in_proj_weight") && !name.ends_with("in_proj_bias")) {
+            continue;
+        }
+        for (auto owner : owners.of(p)) {
+            for (auto m = owner + 1; m < tree.end(owner); m = tree.end(m)) {
+                if (std::string_view(modules.attribute(m)) == "out_proj") {
+                    bypassed.push_back(m);
+                }
+            }
+        }
+    }
+    std::sort(bypassed.begin(), bypassed.end());
+    bypassed.erase(std::unique(bypassed.begin(), bypassed.end()), bypassed.end());
+    return bypassed;
+}
+
+/// Returns: `m`, or the module around where `m` is one of `bypassed`.
+/// Complexity: O(log bypassed).
+template <module_view Modules>
+[[nodiscard]] id past_bypassed(const Modules& modules, const std::vector<id>& bypassed, id m) {
+    const bool found = !bypassed.empty() && std::binary_search(bypassed.begin(), bypassed.end(), m);
+    return found ? modules.index().parent(m) : m;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
+#define STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
+
+#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_text.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
+/// names, and they would cost their square; and none has a level without a name.
+[[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
+    constexpr std::ptrdiff_t max_levels = 1024;
+    return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
+           : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
+           : parameter.size() > max_levels &&
+                   std::count(parameter.begin(), parameter.end(), '.') > max_levels
+               ? "the name of a parameter has too many levels"
+           : has_empty_part(parameter.substr(0, std::min(parameter.rfind('.'), parameter.size())))
+               ? "the name of a parameter has an empty level"
+               : nullptr;
+}
+
+/// Returns: the name that a parameter had before an optimizer put it together with others and wrote
+/// in front what it made of it: `ConvBnFusion_BN_B_layer1.bn.bias`.
+[[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
+    constexpr std::string_view fusion = "Fusion_";
+    const auto found = name.substr(0, name.find('.')).find(fusion);
+    if (found == name.npos || name.front() < 'A' || name.front() > 'Z') {
+        return name;
+    }
+    name.remove_prefix(found + fusion.size());
+    for (std::size_t at = 0; at < name.size() && name[at] >= 'A' && name[at] <= 'Z';) {
+        ++at;
+        if (at < name.size() && name[at] == '_') {
+            name.remove_prefix(at + 1);
+            at = 0;
+        }
+    }
+    return name;
+}
+
+/// Whether the last dot in a name is that of a number: `const_-3.4e+38_f32`.
+[[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,
+                                              std::string_view last) noexcept {
+    if (last.front() < '0' || last.front() > '9') {
+        return false;
+    }
+    if (!is_number(last)) {
+        return true; // no attribute is called so
+    }
+    const auto digits =
+        path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
+    const auto before = path.substr(0, path.size() - digits);
+    return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
+}
+
+/// Returns: the module path in the name of a parameter, all but its last part; "" when there is
+/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`,
+/// `const_0.5_f32`), or when it is no model's. What optimizers write in front is left out, and what
+/// training derives from a parameter is its module's: `fc` of `fc.weight_grad.accumulation.buffer`.
+[[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
+    if (const auto gradient = parameter.find("_grad"); gradient != parameter.npos) {
+        const auto behind = parameter.substr(gradient + 5);
+        parameter = behind.empty() || behind.front() == '.' || behind.front() == '_'
+                        ? parameter.substr(0, gradient)
+                        : parameter;
+    }
+    parameter = detail::without_fusion_prefix(parameter);
+    const auto dot = parameter.rfind('.');
+    const bool made_up =
+        parameter.find("::") != parameter.npos || parameter.find('/') != parameter.npos ||
+        parameter.find(';') != parameter.npos || dot == parameter.npos || dot == 0 ||
+        dot + 1 == parameter.size() ||
+        detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
+    if (made_up || find_parameter_problem(parameter) != nullptr) {
+        return {};
+    }
+    return parameter.substr(0, dot);
+}
+
+/// How paths in a model lead to modules of a tree that was captured around it, or inside it.
+struct path_mapping {
+    std::string strip;     ///< first parts of every path in the model that the tree lacks: `module`
+    id base = 0;           ///< module of the tree at which paths in the model start
+    std::size_t paths = 0; ///< how many different paths were tried
+    std::size_t matched = 0; ///< how many lead to a module
+
+    /// Whether paths in the model are paths in the tree.
+    [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
+
+    /// Returns: `path` without the stripped parts.
+    [[nodiscard]] std::string_view apply(std::string_view path) const noexcept {
+        if (!strip.empty() && path.starts_with(strip) &&
+            (path.size() == strip.size() || path[strip.size()] == '.')) {
+            path.remove_prefix(std::min(path.size(), strip.size() + 1));
+        }
+        return path;
+    }
+};
+
+/// Finds the constant prefix between the paths that a model uses and a module tree, if there is
+/// one.
+///
+/// Tries the paths as they are, without up to three first parts that all share, and from every
+/// module that holds the first part of the first path; the way that leads most paths to a module
+/// wins, in this order. Requires: `lookup` is of the modules.
+/// Complexity: O(paths * tries), at most 256 paths and 64 tries.
+template <module_view Modules>
+[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             const module_lookup<Modules>& lookup,
+                                             std::span<const std::string_view> paths) {
+    constexpr std::size_t max_paths = 256;
+    constexpr std::size_t max_tries = 64;
+    std::vector<std::string_view> sample;
+    const auto step = std::max<std::size_t>(1, paths.size() / max_paths);
+    for (std::size_t i = 0; i < paths.size() && sample.size() < max_paths; i += step) {
+        sample.push_back(paths[i]);
+    }
+    path_mapping best;
+    best.paths = sample.size();
+    const auto attempt = [&](path_mapping tried) {
+        tried.paths = sample.size();
+        module_trail trail(lookup);
+        for (auto path : sample) {
+            const auto rest = tried.apply(path);
+            if (!rest.empty() && trail.find(rest, tried.base) != no_id) {
+                ++tried.matched;
+            }
+        }
+        if (tried.matched > best.matched) {
+            best = tried;
+        }
+    };
+    attempt({});
+    if (sample.empty() || best.matched == sample.size()) {
+        return best;
+    }
+    const auto first = sample.front();
+    for (std::size_t dot = first.find('.'), parts = 0; dot != first.npos && parts < 3;
+         dot = first.find('.', dot + 1), ++parts) {
+        attempt({std::string(first.substr(0, dot)), 0, 0, 0});
+    }
+    const auto head = first.substr(0, first.find('.'));
+    std::size_t tries = 0;
+    for (id m = 1; m < modules.index().size() && tries < max_tries; ++m) {
+        if (modules.attribute(m) == head && modules.index().parent(m) != 0) {
+            attempt({{}, modules.index().parent(m), 0, 0});
+            ++tries;
+        }
+    }
+    return best;
+}
+
+/// As above, with a look-up of its own. Complexity: that, and O(modules).
+template <module_view Modules>
+[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             std::span<const std::string_view> paths) {
+    return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP
+#define STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/detail/temporary_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/detail/untagged_model.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stemma::detail {
+
+/// A model without tags, with its functions put in where they are called. It goes away with this
+/// object.
+class inlined_model {
+public:
+    /// It is a file beside `output`, or in memory where that is "".
+    /// Requires: the opened model keeps its evidence. Throws: as `function_inliner::build`.
+    /// Complexity: O(bytes).
+    inlined_model(attributed_model& opened, const std::string& output) {
+        const untagged_model source(opened.file(), opened.model(), output);
+        function_inliner inliner(source.model(),
+                                 inlined_names(source.model(), opened.modules(),
+                                               opened.tags().attributions, opened.calls()));
+        const auto rope = inliner.build();
+        made_.emplace(source.file(), opened.model().file(), output, ".inlined",
+                      [&](auto& to) { rope.write(to); });
+        attributions_ = inliner.attributions();
+        if (attributions_.size() != model().node_count()) { // a call hands on a body of its own
+            STEMMA_THROW(error(error_code::unsupported, opened.model().file(), "functions",
+                               "cannot be opened to cut what lies in them"));
+        }
+    }
+
+    inlined_model(const inlined_model&) = delete;
+    inlined_model& operator=(const inlined_model&) = delete;
+
+    /// Returns: the file that holds it.
+    [[nodiscard]] const mapped_file& file() const noexcept { return made_->file(); }
+
+    /// Returns: the model without functions.
+    [[nodiscard]] const wire_model& model() const noexcept { return made_->model(); }
+
+    /// Returns: where its nodes belong, in the tree of the model that was opened.
+    [[nodiscard]] const std::vector<attribution>& attributions() const noexcept {
+        return attributions_;
+    }
+
+private:
+    std::optional<detail::temporary_model> made_;
+    std::vector<attribution> attributions_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP

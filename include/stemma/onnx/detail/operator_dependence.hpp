@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
+#define STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/dependence.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Whether an operator gives other results each time it runs.
+[[nodiscard]] inline bool is_random_operator(std::string_view domain, std::string_view type) {
+    constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
+                                                     "RandomUniform", "RandomUniformLike",
+                                                     "Multinomial",   "Bernoulli"};
+    return domain.empty() && std::ranges::find(random, type) != random.end();
+}
+
+/// Returns: by node, whether its type alone makes it random.
+/// Complexity: O(nodes).
+[[nodiscard]] inline std::vector<bool> find_random_operators(const onnx_model& model) {
+    std::vector<bool> of_type(model.operator_count());
+    for (id op = 0; op < model.operator_count(); ++op) {
+        of_type[op] = is_random_operator(model.operator_domain(op), model.operator_type(op));
+    }
+    std::vector<bool> random(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        random[node] = of_type[model.operator_id(node)];
+    }
+    return random;
+}
+
+/// Finds what the results of every node depend on, with all that its bodies capture.
+///
+/// A node without inputs that is no Constant (a random generator, say), one that is `random`, a
+/// call of a function, and what reads an undefined value count as data. A node in a body depends on
+/// data where it reads a formal input. Complexity: O(nodes + values); nodes that stand before their
+/// producers count as data.
+[[nodiscard]] inline std::vector<dependence> find_dependence(const onnx_model& model,
+                                                             const std::vector<bool>& random) {
+    const auto count = model.node_count();
+    std::vector<dependence> result(count, dependence::data);
+    std::vector<dependence> inner(count, dependence::constant); // of what bodies of a node read
+    std::vector<bool> done(count, false);
+    const auto of_value = [&](id value) {
+        const auto producer = model.producer(value);
+        if (producer != no_id) {
+            return done[producer] ? result[producer] : dependence::data;
+        }
+        return model.is_initializer(value) ? dependence::weight : dependence::data;
+    };
+    for (id node = 0; node < count; ++node) {
+        const auto type = model.op_type(node);
+        const auto inputs = model.inputs(node);
+        const bool standard = model.domain(node).empty();
+        auto most = inner[node];
+        bool reads = inner[node] != dependence::constant;
+        for (auto value : inputs) {
+            if (value != no_id) {
+                reads = true;
+                most = std::max({most, of_value(value), dependence::weight});
+            }
+        }
+        if (standard && type == "Constant") {
+            most = dependence::constant;
+        } else if (standard && (type == "Shape" || type == "Size")) {
+            most = std::min(most, dependence::shape);
+        } else if (!reads || model.callee(node) != no_id || random[node]) {
+            most = dependence::data;
+        }
+        result[node] = most;
+        done[node] = true;
+        // What a body reads from outside is read by its owner too.
+        if (const auto owner = model.owner(node); owner != no_id) {
+            for (auto value : inputs) {
+                if (value != no_id && model.graph_of_value(value) != model.graph_of(node)) {
+                    inner[owner] = std::max({inner[owner], of_value(value), dependence::weight});
+                }
+            }
+            inner[owner] = std::max(inner[owner], inner[node]);
+            if (random[node]) {
+                inner[owner] = dependence::data;
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP

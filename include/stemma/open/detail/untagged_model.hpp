@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP
+#define STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP
+
+#include <stemma/io/detail/base64.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/byte_patch.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/temporary_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/tag_model.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace stemma::detail {
+
+/// A model as it is without tags: the file itself, or, where that is tagged, a copy without them
+/// that goes away with this object.
+class untagged_model {
+public:
+    /// The copy, if one is needed, is a file beside `output`, or in memory where that is "".
+    /// Requires: file and model outlive it. Throws: `error` of `cannot_write`.
+    /// Complexity: O(bytes) of a tagged model.
+    untagged_model(const mapped_file& file, const wire_model& model, const std::string& output)
+        : file_(file), model_(model) {
+        strip_editor editor(model);
+        rewrite plan(model, editor);
+        if (plan.size() != static_cast<std::int64_t>(file.bytes().size())) {
+            copy_.emplace(file, model.file(), output, ".untagged",
+                          [&](auto& to) { plan.write(to); });
+        }
+    }
+
+    untagged_model(const untagged_model&) = delete;
+    untagged_model& operator=(const untagged_model&) = delete;
+
+    /// Returns: the file that holds the model without tags.
+    [[nodiscard]] const mapped_file& file() const noexcept { return copy_ ? copy_->file() : file_; }
+
+    /// Returns: the model without tags.
+    [[nodiscard]] const wire_model& model() const noexcept {
+        return copy_ ? copy_->model() : model_;
+    }
+
+    /// Whether there were tags to leave out.
+    [[nodiscard]] bool was_tagged() const noexcept { return copy_.has_value(); }
+
+    /// Returns: how the tagged file is made of this one; "" when it is this one.
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string tags() const {
+        if (!copy_) {
+            return {};
+        }
+        strip_editor editor(model_);
+        rewrite plan(model_, editor);
+        way_back way(file_.bytes());
+        plan.write(way);
+        return to_base64(std::move(way).take().to_bytes());
+    }
+
+private:
+    const mapped_file& file_;
+    const wire_model& model_;
+    std::optional<detail::temporary_model> copy_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP

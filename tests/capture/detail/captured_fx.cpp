@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/capture/detail/captured_fx.hpp>
+
+#include "../../catch.hpp"
+#include "../../parsed_json.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::capture_detail_captured_fx {
+
+using stemma::module_tree;
+using stemma::detail::captured_fx;
+
+namespace {
+
+module_tree some_modules() {
+    stemma::module_tree_builder builder;
+    const std::vector<std::int64_t> shape{4, 8};
+    builder.add_parameter(0, {"scale", "float32", shape, true});
+    const auto fc = builder.child(0, "fc");
+    builder.add_parameter(fc, {"weight", "float32", shape, true});
+    const auto whole = builder.child(0, "attention");
+    builder.add_parameter(builder.child(whole, "out"), {"weight", "float32", shape, true});
+    return builder.build();
+}
+
+stemma::captured_operations read(const module_tree& modules,
+                                 std::initializer_list<const char*> nodes) {
+    captured_fx fx;
+    for (const auto* node : nodes) {
+        fx.read_node(test::parsed_json(node).part(), "file");
+    }
+    auto graphs = fx.finish(modules);
+    REQUIRE(graphs.size() == 1);
+    return std::move(graphs.front());
+}
+
+} // namespace
+
+TEST_CASE("captured_fx: all six kinds of nodes are understood", "[captured_fx]") {
+    const auto modules = some_modules();
+    const auto made = read(
+        modules,
+        {R"({"name":"x","op":"placeholder","target":"x","args":[]})",
+         R"({"name":"scale","op":"get_attr","target":"scale","args":[]})",
+         R"({"name":"fc","op":"call_module","target":"fc","args":["x"],
+             "class":"torch.nn.modules.linear.Linear","module_stack":["","fc"]})",
+         R"({"name":"mul","op":"call_function","target":"_operator.mul","args":["fc","scale"],
+             "module_stack":[""]})",
+         R"({"name":"view","op":"call_method","target":"view","args":["mul"],"module_stack":["","fc"]})",
+         R"({"name":"output","op":"output","target":"output","args":["view"]})"});
+    REQUIRE(made.size() == 3);
+    CHECK(made.faults().empty());
+    CHECK(made.names()[made.names_of(0)[0]] == "torch.nn.modules.linear.Linear");
+    CHECK(modules.path(made[0].module) == "fc");
+    CHECK(made[0].varies);
+    REQUIRE(made.parameters_of(0).size() == 1);
+    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "fc.weight");
+    CHECK(made.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
+    CHECK(made[1].module == 0);
+    REQUIRE(made.parameters_of(1).size() == 1);
+    CHECK(made.parameter_names()[made.parameters_of(1)[0].name] == "scale");
+    REQUIRE(made.sources_of(1).size() == 1);
+    CHECK(made.sources_of(1)[0] == 0);
+    CHECK(modules.path(made[2].module) == "fc");
+}
+
+TEST_CASE("captured_fx: a layer of several modules stands for all of them", "[captured_fx]") {
+    const auto modules = some_modules();
+    const auto made =
+        read(modules, {R"({"name":"a","op":"call_module","target":"attention","args":[]})",
+                       R"({"name":"output","op":"output","target":"output","args":["a"]})"});
+    REQUIRE(made.size() == 1);
+    CHECK_FALSE(made[0].exact);
+    REQUIRE(made.parameters_of(0).size() == 1);
+    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "attention.out.weight");
+}
+
+TEST_CASE("captured_fx: what computes with sizes may leave nothing", "[captured_fx]") {
+    const auto modules = some_modules();
+    // The second has shapes of tensors, which tell the same.
+    for (const std::string shape : {"", R"(,"shape":[1])"}) {
+        captured_fx fx;
+        const auto read_one = [&](const std::string& text) {
+            fx.read_node(test::parsed_json(text).part(), "file");
+        };
+        read_one(R"({"name":"x","op":"placeholder","target":"x")" + shape + "}");
+        read_one(R"({"name":"s","op":"call_method","target":"size","args":["x"]})");
+        read_one(R"({"name":"g","op":"call_function","target":"_operator.getitem","args":["s"]})");
+        read_one(R"({"name":"d","op":"call_function","target":"_operator.floordiv","args":["g"]})");
+        read_one(R"({"name":"v","op":"call_method","target":"view","args":["x","d"])" + shape +
+                 "}");
+        read_one(R"({"name":"output","op":"output","target":"output"})");
+        const auto made = fx.finish(modules).at(0);
+        REQUIRE(made.size() == 4);
+        CHECK(made[0].optional);
+        CHECK(made[1].optional);
+        CHECK(made[2].optional);
+        CHECK_FALSE(made[3].optional);
+    }
+}
+
+TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own names",
+          "[captured_fx]") {
+    const auto modules = some_modules();
+    captured_fx fx;
+    for (const std::string tracer : {"symbolic_trace", "torch.export"}) {
+        const auto end = R"(,"tracer":")" + tracer + "\"}";
+        fx.read_node(
+            test::parsed_json(R"({"name":"x","op":"placeholder","target":"x")" + end).part(),
+            "file");
+        fx.read_node(
+            test::parsed_json(R"({"name":"a","op":"call_module","target":"fc","args":["x"])" + end)
+                .part(),
+            "file");
+        if (tracer == "symbolic_trace") {
+            fx.read_node(
+                test::parsed_json(R"({"name":"output","op":"output","target":"output")" + end)
+                    .part(),
+                "file");
+        }
+    }
+    const auto made = fx.finish(modules);
+    REQUIRE(made.size() == 2);
+    CHECK(made[0].size() == 1);
+    CHECK(made[0].faults().empty());
+    CHECK(made[1].size() == 1);
+    CHECK(made[1].faults().size() == 1); // it is cut short
+    CHECK(fx.empty());
+}
+
+TEST_CASE("captured_fx: picking one of several results is no operation", "[captured_fx]") {
+    const auto modules = some_modules();
+    const auto made = read(
+        modules,
+        {R"({"name":"x","op":"placeholder","target":"x","shape":[2]})",
+         R"({"name":"a","op":"call_module","target":"attention","args":["x"]})",
+         R"({"name":"g","op":"call_function","target":"_operator.getitem","args":["a"],"shape":[2]})",
+         R"({"name":"r","op":"call_method","target":"relu","args":["g"],"shape":[2]})",
+         R"({"name":"output","op":"output","target":"output"})"});
+    REQUIRE(made.size() == 2);
+    CHECK_FALSE(made[0].optional);
+    REQUIRE(made.sources_of(1).size() == 1);
+    CHECK(made.sources_of(1)[0] == 0);
+}
+
+TEST_CASE("captured_fx: a placeholder may stand for a parameter", "[captured_fx]") {
+    const auto modules = some_modules();
+    const auto made =
+        read(modules,
+             {R"({"name":"p_fc_weight","op":"placeholder","target":"p_fc_weight",
+                      "parameter":"fc.weight"})",
+              R"({"name":"t","op":"call_function","target":"aten.t.default","args":["p_fc_weight"],
+                      "module_stack":["","fc"]})",
+              R"({"name":"output","op":"output","target":"output"})"});
+    REQUIRE(made.size() == 1);
+    CHECK(made.parameters_of(0).size() == 1);
+    CHECK_FALSE(made[0].varies);
+}
+
+TEST_CASE("captured_fx: a graph without an output is cut short", "[captured_fx]") {
+    const auto modules = some_modules();
+    const auto made = read(modules, {R"({"name":"fc","op":"call_module","target":"fc"})"});
+    CHECK(made.faults().size() == 1);
+    const auto lost = read(modules, {R"({"name":"fc","op":"call_module","target":"gone"})",
+                                     R"({"name":"output","op":"output","target":"output"})"});
+    REQUIRE(lost.faults().size() == 1);
+    CHECK(lost.faults()[0].find("'gone'") != std::string::npos);
+}
+
+TEST_CASE("captured_fx: what is no FX node is refused, and which one is named", "[captured_fx]") {
+    for (const char* damaged : {"7", "{}", R"({"op":"call_module","name":"a"})",
+                                R"({"op":"jump","name":"a","target":"b"})",
+                                R"({"op":"output","name":"a","target":"b","args":"c"})"}) {
+        INFO(damaged);
+        captured_fx fx;
+        try {
+            fx.read_node(test::parsed_json(damaged).part(), "fx.json");
+            CHECK(false);
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::malformed);
+            CHECK(std::string(e.what()).find("fx.json: FX node 0: ") == 0);
+        }
+    }
+}
+
+} // namespace test::capture_detail_captured_fx

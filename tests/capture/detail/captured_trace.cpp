@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/capture/detail/captured_trace.hpp>
+
+#include "../../catch.hpp"
+#include "../../parsed_json.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::capture_detail_captured_trace {
+
+using nlohmann::json;
+using stemma::id;
+using stemma::module_tree;
+using stemma::detail::captured_trace;
+
+namespace {
+
+/// The root, `a` with `a.x` and `a.y`, and `b`, which is also reachable as `c`.
+module_tree some_modules() {
+    stemma::module_tree_builder builder;
+    const auto a = builder.child(0, "a");
+    builder.child(a, "x");
+    builder.child(a, "y");
+    builder.add_alias("c", builder.child(0, "b"));
+    return builder.build();
+}
+
+std::string enter(const std::string& module, std::initializer_list<std::string> stack) {
+    return json{{"kind", "enter"}, {"module", module}, {"call", 0}, {"stack", stack}}.dump();
+}
+
+std::string leave(const std::string& module) {
+    return json{{"kind", "exit"}, {"module", module}}.dump();
+}
+
+stemma::captured_operations read(std::initializer_list<std::string> events) {
+    captured_trace trace;
+    for (const auto& one : events) {
+        trace.read_event(test::parsed_json(one).part(), "file");
+    }
+    const auto modules = some_modules();
+    return trace.finish(modules);
+}
+
+} // namespace
+
+TEST_CASE("captured_trace: a call and what ran below it are one operation", "[captured_trace]") {
+    const auto modules = some_modules();
+    const auto made =
+        read({enter("", {}), enter("a", {""}),
+              R"({"seq":2,"kind":"func","op":"linear","stack":["","a"],
+                   "in_ids":["i0","p:a.weight"],"input_shapes":[[2,8],[4,8]],"out_ids":["t1"]})",
+              R"({"seq":3,"kind":"op","op":"aten.t","stack":["","a"],"func":2,
+                   "in_ids":["p:a.weight"],"out_ids":["t0"]})",
+              R"({"seq":4,"kind":"op","op":"aten.mm","stack":["","a"],"func":2,
+                   "in_ids":["i0","t0"],"out_ids":["t1"]})",
+              leave("a"), R"({"seq":6,"kind":"func","op":"relu","stack":[""],"in_ids":["t1"]})",
+              leave("")});
+    REQUIRE(made.size() == 2);
+    CHECK(made.names_of(0).size() == 3);
+    CHECK(modules.path(made[0].module) == "a");
+    CHECK(made[0].call == 0);
+    CHECK(made[0].varies);
+    REQUIRE(made.parameters_of(0).size() == 1);
+    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "a.weight");
+    CHECK(made.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
+    REQUIRE(made.sources_of(1).size() == 1);
+    CHECK(made.sources_of(1)[0] == 0);
+    CHECK(made[1].module == 0);
+    CHECK(made.faults().empty());
+}
+
+TEST_CASE("captured_trace: an operator seen from above and from below is one", "[captured_trace]") {
+    const auto made = read(
+        {enter("", {}), R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})",
+         R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})",
+         R"({"seq":3,"kind":"op","op":"aten.sum","stack":[""],"func":null,
+                        "in_ids":["i0"],"out_ids":["t1"]})",
+         R"({"seq":4,"kind":"op","op":"aten.sum","stack":[""],"func":null,
+                        "in_ids":["t1"],"out_ids":["t2"]})",
+         leave("")});
+    REQUIRE(made.size() == 3);
+    REQUIRE(made.sources_of(2).size() == 1);
+    CHECK(made.sources_of(2)[0] == 0);
+}
+
+TEST_CASE("captured_trace: a tensor changed in place comes from what changed it last",
+          "[captured_trace]") {
+    const auto made = read(
+        {enter("", {}),
+         R"({"seq":1,"kind":"func","op":"add","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
+         R"({"seq":2,"kind":"func","op":"mul_","stack":[""],"in_ids":["t1"],"out_ids":["t1"]})",
+         R"({"seq":3,"kind":"func","op":"exp","stack":[""],"in_ids":["t1"],"out_ids":["t2"]})",
+         leave("")});
+    REQUIRE(made.sources_of(2).size() == 1);
+    CHECK(made.sources_of(2)[0] == 1);
+}
+
+TEST_CASE("captured_trace: what repeats an operation, or serves no output, may leave nothing",
+          "[captured_trace]") {
+    const auto made = read(
+        {enter("", {}),
+         R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
+         R"({"seq":2,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t2"]})",
+         R"({"seq":3,"kind":"func","op":"abs","stack":[""],"in_ids":["i0"],"out_ids":["t3"]})",
+         R"({"seq":4,"kind":"func","op":"add","stack":[""],"in_ids":["t1","t2"],"out_ids":["t4"]})",
+         R"({"kind":"exit","module":"","out_ids":["t4"]})"});
+    REQUIRE(made.size() == 4);
+    CHECK_FALSE(made[0].optional);
+    CHECK(made[1].optional);
+    CHECK(made[2].optional);
+    CHECK_FALSE(made[3].optional);
+    // Its results may be those of the earlier one.
+    CHECK(std::ranges::count(made.sources_of(3), id(0)) == 2);
+}
+
+TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault",
+          "[captured_trace]") {
+    stemma::module_tree_builder builder;
+    const std::vector<std::int64_t> shape = {4, 8};
+    const auto a = builder.child(0, "a");
+    builder.add_parameter(a, {"weight", "float32", shape, true});
+    builder.add_parameter(a, {"unknown", "float32", {}, true});
+    builder.add_alias("b", a);
+    const auto modules = builder.build();
+    const auto faults_of = [&](const std::string& name, const std::string& extents) {
+        captured_trace trace;
+        trace.read_event(test::parsed_json(enter("", {})).part(), "file");
+        trace.read_event(
+            test::parsed_json(R"({"seq":1,"kind":"func","op":"linear","stack":[""],"in_ids":["p:)" +
+                              name + R"("],"input_shapes":[)" + extents + "]}")
+                .part(),
+            "file");
+        trace.read_event(test::parsed_json(leave("")).part(), "file");
+        const auto made = trace.finish(modules);
+        return std::vector<std::string>(made.faults().begin(), made.faults().end());
+    };
+    CHECK(faults_of("a.weight", "[4,8]").empty());
+    CHECK(faults_of("a.weight", "null").empty());
+    CHECK(faults_of("a.unknown", "[3]").empty());
+    CHECK(faults_of("a.buffer", "[3]").empty());
+    CHECK(faults_of("b.weight", "[4,8]").empty());
+    for (const char* extents : {"[8,4]", "[4]", "[4,8,1]"}) {
+        for (const char* name : {"a.weight", "b.weight"}) {
+            REQUIRE(faults_of(name, extents).size() == 1);
+            CHECK(faults_of(name, extents)[0].find(name) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]") {
+    const auto cut = read({enter("", {}), enter("a", {""})});
+    REQUIRE(cut.faults().size() == 1);
+    CHECK(cut.faults()[0].find("cut short") != std::string::npos);
+    const auto crossed = read({enter("", {}), enter("a", {""}), leave("b"), leave("a"), leave("")});
+    CHECK(crossed.faults().size() == 1);
+    const auto elsewhere =
+        read({enter("", {}), R"({"seq":1,"kind":"func","op":"add","stack":["","b"],"in_ids":[]})",
+              leave("")});
+    CHECK(elsewhere.faults().size() == 1);
+    const auto balanced = read({enter("", {}), enter("a", {""}), leave("a"), leave("")});
+    CHECK(balanced.faults().empty());
+}
+
+TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias is not",
+          "[captured_trace]") {
+    const auto modules = some_modules();
+    const auto made =
+        read({enter("", {}), enter("a.x.deeper", {""}),
+              R"({"seq":1,"kind":"func","op":"add","stack":["","a.x.deeper"],"in_ids":[]})",
+              leave("a.x.deeper"), enter("c", {""}),
+              R"({"seq":2,"kind":"func","op":"add","stack":["","c"],"in_ids":[]})", leave("c"),
+              leave("")});
+    CHECK(modules.path(made[0].module) == "a.x");
+    CHECK_FALSE(made[0].exact);
+    CHECK(modules.path(made[1].module) == "b");
+    CHECK(made[1].exact);
+    REQUIRE(made.faults().size() == 1);
+    CHECK(made.faults()[0].find("a.x.deeper") != std::string::npos);
+}
+
+TEST_CASE("captured_trace: below what could not be watched, parameters tell the module",
+          "[captured_trace]") {
+    captured_trace trace;
+    trace.read_unhooked(test::parsed_json(R"(["a", "is scripted"])").part(), "file");
+    trace.read_unhooked(test::parsed_json("\"a.x\"").part(), "file");
+    trace.read_event(test::parsed_json(enter("", {})).part(), "file");
+    for (const char* inputs :
+         {R"(["i0"])", R"(["p:a.x.weight"])", R"(["t1"])", R"(["p:b.weight"])"}) {
+        trace.read_event(
+            test::parsed_json(std::string(R"({"kind":"op","op":"aten.mm","stack":[""],"in_ids":)") +
+                              inputs + "}")
+                .part(),
+            "file");
+    }
+    trace.read_event(test::parsed_json(leave("")).part(), "file");
+    const auto modules = some_modules();
+    const auto made = trace.finish(modules);
+    REQUIRE(made.size() == 4);
+    CHECK(modules.path(made[0].module) == "a");
+    CHECK(modules.path(made[1].module) == "a.x");
+    CHECK(modules.path(made[2].module) == "a");
+    for (id i = 0; i < 3; ++i) {
+        CHECK_FALSE(made[i].exact);
+    }
+}
+
+TEST_CASE("captured_trace: what is no event is refused, and which one is named",
+          "[captured_trace]") {
+    captured_trace trace;
+    trace.read_event(test::parsed_json(enter("", {})).part(), "file");
+    for (const char* damaged :
+         {"7", "[]", "{}", R"({"kind":7})", R"({"kind":"enter"})", R"({"kind":"op"})",
+          R"({"kind":"op","op":"add","in_ids":7})", R"({"kind":"op","op":"add","in_ids":[7]})"}) {
+        INFO(damaged);
+        try {
+            trace.read_event(test::parsed_json(damaged).part(), "trace.json");
+            CHECK(false);
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::malformed);
+            CHECK(std::string(e.what()).find("trace.json: event ") == 0);
+        }
+    }
+    trace.read_event(test::parsed_json(R"({"kind":"of the future"})").part(), "file");
+    CHECK_THROWS_AS(trace.read_unhooked(test::parsed_json("7").part(), "file"), stemma::error);
+}
+
+TEST_CASE("captured_trace: operations may come without events", "[captured_trace]") {
+    captured_trace trace;
+    trace.read_operation(
+        test::parsed_json(
+            R"({"op":"aten::linear","module":"a.x","call":1,"in_ids":["i0"],"out_ids":["t"]})")
+            .part(),
+        "file");
+    trace.read_operation(
+        test::parsed_json(R"({"op":"aten::relu","module":"a","in_ids":["t"]})").part(), "file");
+    const auto modules = some_modules();
+    const auto made = trace.finish(modules);
+    REQUIRE(made.size() == 2);
+    CHECK(modules.path(made[0].module) == "a.x");
+    CHECK(made[0].call == 1);
+    CHECK(made.sources_of(1).size() == 1);
+    CHECK(made.faults().empty());
+}
+
+} // namespace test::capture_detail_captured_trace

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/compare/detail/compare_structure.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../tagged_bytes.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::compare_detail_compare_structure {
+
+namespace {
+
+/// Returns: what differs and the node, or "".
+std::string difference_of(const std::string& a, const std::string& b) {
+    const stemma::wire_model first(a);
+    const stemma::wire_model second(b);
+    const auto found = stemma::detail::compare_structure(first, second);
+    // Whether there is a difference does not depend on which model comes first.
+    CHECK(found.has_value() == stemma::detail::compare_structure(second, first).has_value());
+    if (!found) {
+        return "";
+    }
+    const auto at = found->first != stemma::no_id ? found->first : found->second;
+    return (at == stemma::no_id ? "" : "#" + std::to_string(at) + " ") + found->text;
+}
+
+std::string graph_of(const std::vector<test::message>& nodes, const test::names& inputs = {"x"},
+                     const test::names& outputs = {"y"}, const test::names& weights = {}) {
+    return test::model(test::graph(nodes, inputs, outputs, weights)).bytes();
+}
+
+} // namespace
+
+TEST_CASE("compare_structure: a model is equal to itself, tagged or not") {
+    for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice", "mlp"}) {
+        const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
+        CHECK(difference_of(bytes, bytes).empty());
+        const stemma::carrier_set everything{true, true, true, true, true};
+        CHECK(difference_of(bytes, test::tag(bytes, everything)).empty());
+    }
+}
+
+TEST_CASE("compare_structure: names of nodes and values do not count") {
+    for (const auto* fixture : {"bert_micro", "control_flow", "two_tower"}) {
+        const auto folder = std::string(fixture) + "/";
+        CHECK(difference_of(test::read_bytes(test::fixture(folder + "model.onnx")),
+                            test::read_bytes(test::fixture(folder + "unnamed.onnx")))
+                  .empty());
+        CHECK(difference_of(test::read_bytes(test::fixture(folder + "unnamed.onnx")),
+                            test::read_bytes(test::fixture(folder + "anonymous.onnx")))
+                  .empty());
+    }
+}
+
+TEST_CASE("compare_structure: every kind of difference is found where it is") {
+    using test::node;
+    const auto base = graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x"},
+                               {"y"}, {"w", "v"});
+    const auto check = [&](const std::string& other, const std::string& expected) {
+        CHECK(difference_of(base, other) == expected);
+    };
+    check(graph_of({node("Relu", {"x"}, {"g"}), node("Add", {"g", "w"}, {"z"})}, {"x"}, {"z"},
+                   {"v", "w"}),
+          "");
+    check(graph_of({node("Tanh", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x"}, {"y"},
+                   {"w", "v"}),
+          "#0 is Relu, the other one Tanh");
+    check(graph_of({node("Relu", {"x"}, {"h"}, "", "own"), node("Add", {"h", "w"}, {"y"})}, {"x"},
+                   {"y"}, {"w", "v"}),
+          "#0 is Relu, the other one own::Relu");
+    check(graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "v"}, {"y"})}, {"x"}, {"y"},
+                   {"w", "v"}),
+          "#1 reads initializer 'w' at input 1, the other one initializer 'v'");
+    check(graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"x", "w"}, {"y"})}, {"x"}, {"y"},
+                   {"w", "v"}),
+          "#1 reads value 'h' at input 0, the other one input 'x'");
+    check(
+        graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h"}, {"y"})}, {"x"}, {"y"}, {"w", "v"}),
+        "#1 reads initializer 'w' at input 1, the other one nothing");
+    check(graph_of({node("Relu", {"x"}, {"h"})}, {"x"}, {"h"}, {"w", "v"}),
+          "#1 goes on where the other one ends");
+    check(graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x"}, {"h"},
+                   {"w", "v"}),
+          "has other outputs");
+    check(graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x", "z"}, {"y"},
+                   {"w", "v"}),
+          "has 1 inputs, the other one 2");
+}
+
+TEST_CASE("compare_structure: attributes count, in any order, and bodies are compared") {
+    const auto with = [](const std::vector<test::message>& attributes) {
+        return graph_of({test::owner_node("Op", {"x"}, {"y"}, attributes)});
+    };
+    const auto a = test::text_attribute("a", "1");
+    const auto b = test::text_attribute("b", "1");
+    CHECK(difference_of(with({a, b}), with({b, a})).empty());
+    CHECK(difference_of(with({a}), with({a, b})) == "#0 lacks attribute 'b' of the other one");
+    CHECK(difference_of(with({a, b}), with({b})) ==
+          "#0 has attribute 'a', which the other one lacks");
+    CHECK(difference_of(with({a}), with({test::text_attribute("a", "2")})) ==
+          "#0 has another attribute 'a'");
+    const auto body = [](const char* op, const char* output) {
+        return test::graph_attribute("body",
+                                     test::graph({test::node(op, {"x"}, {"i"})}, {}, {output}));
+    };
+    CHECK(difference_of(with({body("Relu", "i")}), with({body("Relu", "i")})).empty());
+    CHECK(difference_of(with({body("Relu", "i")}), with({body("Tanh", "i")})) ==
+          "#0 is Relu, the other one Tanh");
+    CHECK_FALSE(difference_of(with({body("Relu", "i")}), with({body("Relu", "x")})).empty());
+}
+
+} // namespace test::compare_detail_compare_structure

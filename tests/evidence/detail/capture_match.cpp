@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/capture_match.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_capture_match {
+
+namespace {
+
+/// Operators of some names, of which the first reads parameters.
+test::operator_scene operators(const std::vector<std::string>& parameters,
+                               const std::vector<std::string>& names = {"MatMul_0"}) {
+    test::operator_scene ops;
+    for (const auto& name : names) {
+        ops.add({}, name);
+    }
+    for (const auto& parameter : parameters) {
+        ops.read_parameter(0, parameter);
+    }
+    return ops;
+}
+
+bool are_foreign(const test::operator_scene& ops, const stemma::module_tree& modules) {
+    return stemma::detail::match_capture(ops, modules).is_foreign();
+}
+
+const std::vector<std::string> encoder{"enc.0.fc.weight", "enc.1.fc.weight", "enc.2.fc.weight",
+                                       "enc.3.fc.weight"};
+
+} // namespace
+
+TEST_CASE("match_capture: modules that hardly a parameter leads to are those of another model") {
+    CHECK(are_foreign(operators(encoder), test::tree_of({"conv1", "layer1.0.conv1", "head"})));
+    CHECK_FALSE(are_foreign(operators(encoder), test::tree_of({"enc.0.fc", "enc.1.fc", "head"})));
+}
+
+TEST_CASE("match_capture: a wrapper around the model, or an exported part, is not another model") {
+    CHECK_FALSE(are_foreign(operators(encoder), test::tree_of({"model.enc.0.fc", "model.head"})));
+    std::vector<std::string> wrapped;
+    for (const auto& name : encoder) {
+        wrapped.push_back("module." + name);
+    }
+    CHECK_FALSE(are_foreign(operators(wrapped), test::tree_of({"enc.0.fc", "enc.1.fc"})));
+}
+
+TEST_CASE("match_capture: names that an optimizer made of parameters count as theirs") {
+    std::vector<std::string> folded;
+    for (const auto& name : encoder) {
+        folded.push_back("ConvBnFusion_W_" + name);
+    }
+    CHECK_FALSE(are_foreign(operators(folded), test::tree_of({"enc.0.fc", "enc.1.fc"})));
+    CHECK(are_foreign(operators(folded), test::tree_of({"conv1", "layer1.0.conv1"})));
+}
+
+TEST_CASE("match_capture: scopes of known names are enough") {
+    const auto tree = test::tree_of({"body.layer.0", "head"});
+    CHECK_FALSE(are_foreign(operators(encoder, {"/layer.0/Add", "/layer.1/Add"}), tree));
+    CHECK(are_foreign(operators(encoder, {"/enc.0/fc/Add", "/enc.1/fc/Add"}), tree));
+}
+
+TEST_CASE("match_capture: without paths of parameters, many scopes of other names tell it") {
+    std::vector<std::string> names;
+    for (int i = 0; i < 8; ++i) {
+        names.push_back("/enc." + std::to_string(i) + "/fc/Add");
+    }
+    const auto ops = operators({"onnx::MatMul_1"}, names);
+    CHECK(are_foreign(ops, test::tree_of({"conv1", "layer1"})));
+    CHECK_FALSE(are_foreign(ops, test::tree_of({"conv1", "enc.0"})));
+    CHECK_FALSE(are_foreign(ops, test::tree_of({"conv1", "layer1.fc"})));
+}
+
+TEST_CASE("match_capture: a model whose parameters say little is never taken for another") {
+    const auto tree = test::tree_of({"conv1"});
+    CHECK_FALSE(are_foreign(operators({"onnx::MatMul_1", "weight", "enc.0.fc.weight"}), tree));
+    CHECK_FALSE(are_foreign(operators({}), tree));
+}
+
+TEST_CASE("match_capture: counts what is known") {
+    const auto ops = operators(encoder, {"/enc.0/fc/Add", "/enc.1/fc/Add", "/head/Add", "Add_3"});
+    const auto found = stemma::detail::match_capture(ops, test::tree_of({"enc.0.fc", "enc.1.fc"}));
+    CHECK(found.paths == 4);
+    CHECK(found.known_paths == 2);
+    CHECK(found.scopes == 3);
+    CHECK(found.known_scopes == 2);
+}
+
+} // namespace test::evidence_detail_capture_match

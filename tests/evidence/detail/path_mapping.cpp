@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/path_mapping.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace test::evidence_detail_path_mapping {
+
+using stemma::detail::find_path_mapping;
+using stemma::detail::owner_path;
+using paths = std::vector<std::string_view>;
+
+TEST_CASE("owner_path: all but the last part, unless an exporter made the name up") {
+    CHECK(owner_path("encoder.layer.0.weight") == "encoder.layer.0");
+    CHECK(owner_path("weight").empty());
+    CHECK(owner_path("").empty());
+    CHECK(owner_path(".weight").empty());
+    CHECK(owner_path("fc.").empty());
+    CHECK(owner_path("onnx::MatMul_7.1").empty());
+    CHECK(owner_path("/encoder/fc.0/Add_output_0").empty());
+    CHECK(owner_path("encoder..weight").empty());
+    CHECK(owner_path("..weight").empty());
+}
+
+TEST_CASE("owner_path: what an optimizer wrote in front is no part of the path") {
+    CHECK(owner_path("ConvBnFusion_W_layer1.0.conv1.weight") == "layer1.0.conv1");
+    CHECK(owner_path("ConvBnFusion_BN_B_layer1.0.bn1.bias") == "layer1.0.bn1");
+    CHECK(owner_path("ConvAddFusion_B_a.weight") == "a");
+    CHECK(owner_path("my_Fusion_block.fc.weight") == "my_Fusion_block.fc");
+    CHECK(owner_path("Fusion_Net.fc.weight") == "Net.fc");
+    CHECK(owner_path("mid.Fusion_B_x.weight") == "mid.Fusion_B_x");
+}
+
+TEST_CASE("owner_path: the dot of a number is none of a path") {
+    CHECK(owner_path("const_-3.4028e+38_f32") == "");
+    CHECK(owner_path("const_0.0_f32") == "");
+    CHECK(owner_path("const_0.5") == "");
+    CHECK(owner_path("0.5") == "");
+    CHECK(owner_path("scales.0") == "scales");
+    CHECK(owner_path("blocks.3.scales.0") == "blocks.3.scales");
+    CHECK(owner_path("blocks.3.weight") == "blocks.3");
+}
+
+TEST_CASE("owner_path: what training derives from a parameter is its module's") {
+    CHECK(owner_path("fc.weight_grad") == "fc");
+    CHECK(owner_path("fc.weight_grad.accumulation.buffer") == "fc");
+    CHECK(owner_path("fc.weight_gradual") == "fc");
+    CHECK(owner_path("a/Conv2D;b/BiasAdd.weight") == "");
+}
+
+TEST_CASE("find_path_mapping: paths that lead to modules need none") {
+    const auto tree = test::tree_of({"enc.fc", "dec.fc"});
+    const auto mapping = find_path_mapping(tree, paths{"enc.fc", "dec.fc", "dec.gone"});
+    CHECK(mapping.is_identity());
+    CHECK(mapping.paths == 3);
+    CHECK(mapping.matched == 2);
+    CHECK(find_path_mapping(tree, paths{}).is_identity());
+}
+
+TEST_CASE("find_path_mapping: a wrapper around the model is taken off") {
+    const auto tree = test::tree_of({"enc.fc", "dec.fc"});
+    for (const auto* wrapper : {"module", "_orig_mod", "model.module"}) {
+        std::vector<std::string> names{std::string(wrapper) + ".enc.fc",
+                                       std::string(wrapper) + ".dec.fc"};
+        const auto mapping = find_path_mapping(tree, paths(names.begin(), names.end()));
+        CHECK(mapping.strip == wrapper);
+        CHECK(mapping.base == 0);
+        CHECK(mapping.matched == 2);
+        CHECK(mapping.apply(names[0]) == "enc.fc");
+        CHECK(mapping.apply("elsewhere.enc") == "elsewhere.enc");
+        CHECK(mapping.apply(std::string(wrapper) + "s.enc") == std::string(wrapper) + "s.enc");
+    }
+}
+
+TEST_CASE("find_path_mapping: a model that is part of what was captured starts there") {
+    const auto tree = test::tree_of({"other.fc", "bert.enc.fc", "bert.enc.norm", "bert.head"});
+    const auto mapping = find_path_mapping(tree, paths{"enc.fc", "enc.norm", "head"});
+    CHECK(mapping.strip.empty());
+    CHECK(mapping.base == test::module_at(tree, "bert"));
+    CHECK(mapping.matched == 3);
+}
+
+TEST_CASE("find_path_mapping: paths that lead nowhere match nothing") {
+    const auto tree = test::tree_of({"enc.fc"});
+    const auto mapping = find_path_mapping(tree, paths{"x.y", "x.z"});
+    CHECK(mapping.is_identity());
+    CHECK(mapping.matched == 0);
+    CHECK(mapping.paths == 2);
+}
+
+TEST_CASE("find_path_mapping: the mapping that needs least wins where several lead as far") {
+    const auto tree = test::tree_of({"a.a.fc", "a.fc"});
+    const auto mapping = find_path_mapping(tree, paths{"a.fc"});
+    CHECK(mapping.is_identity());
+}
+
+} // namespace test::evidence_detail_path_mapping

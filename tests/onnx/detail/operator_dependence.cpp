@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/operator_dependence.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::onnx_detail_operator_dependence {
+
+namespace {
+
+using stemma::dependence;
+using stemma::id;
+using test::node;
+
+std::vector<dependence> of(const std::vector<test::message>& nodes) {
+    const auto bytes = test::model(test::graph(nodes, {"x"}, {}, {"w"})).bytes();
+    const stemma::wire_model model(bytes);
+    return stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
+}
+
+} // namespace
+
+TEST_CASE("is_random_operator: is one of the standard ones", "[operator_dependence]") {
+    CHECK(stemma::detail::is_random_operator("", "RandomNormal"));
+    CHECK(stemma::detail::is_random_operator("", "Bernoulli"));
+    CHECK_FALSE(stemma::detail::is_random_operator("", "Relu"));
+    CHECK_FALSE(stemma::detail::is_random_operator("other", "RandomNormal"));
+}
+
+TEST_CASE("find_dependence: the most that a node reads counts", "[operator_dependence]") {
+    const auto found = of({node("Constant", {}, {"c"}), node("Neg", {"c"}, {"nc"}),
+                           node("Add", {"c", "w"}, {"cw"}), node("Relu", {"x"}, {"r"}),
+                           node("Shape", {"r"}, {"s"}), node("Mul", {"s", "cw"}, {"t"}),
+                           node("Add", {"t", "r"}, {"y"}), node("Shape", {"w"}, {"ws"}),
+                           node("Relu", {"ghost"}, {"g"}), node("RandomNormal", {}, {"n"}),
+                           node("RandomNormalLike", {"w"}, {"m"})});
+    REQUIRE(found.size() == 11);
+    CHECK(found[0] == dependence::constant);
+    CHECK(found[1] == dependence::weight);
+    CHECK(found[2] == dependence::weight);
+    CHECK(found[3] == dependence::data);
+    CHECK(found[4] == dependence::shape);
+    CHECK(found[5] == dependence::shape);
+    CHECK(found[6] == dependence::data);
+    CHECK(found[7] <= dependence::weight);
+    CHECK(found[8] == dependence::data);
+    CHECK(found[9] == dependence::data);
+    CHECK(found[10] == dependence::data);
+}
+
+TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[operator_dependence]") {
+    const auto branch = [](const char* captured) {
+        return test::graph_attribute("then_branch",
+                                     test::graph({node("Relu", {captured}, {"b"})}, {}, {"b"}));
+    };
+    const auto found =
+        of({node("Constant", {}, {"c"}), test::owner_node("If", {"c"}, {"y"}, {branch("w")}),
+            test::owner_node("If", {"c"}, {"z"}, {branch("x")})});
+    REQUIRE(found.size() == 5);
+    // Nodes of bodies come before their owner.
+    CHECK(found[2] == dependence::weight);
+    CHECK(found[4] == dependence::data);
+}
+
+TEST_CASE("find_dependence: whoever reads data depends on data, in every fixture",
+          "[operator_dependence][fixtures]") {
+    for (const auto& path : test::model_files()) {
+        CAPTURE(path);
+        const stemma::mapped_file file(path);
+        const stemma::wire_model model(file.bytes(), path);
+        const auto found =
+            stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
+        bool holds = true;
+        for (id node = 0; node < model.node_count(); ++node) {
+            for (auto value : model.inputs(node)) {
+                const auto producer = value == stemma::no_id ? value : model.producer(value);
+                const bool hides = model.op_type(node) == "Shape" || model.op_type(node) == "Size";
+                holds =
+                    holds && (producer == stemma::no_id || hides || found[node] >= found[producer]);
+            }
+        }
+        CHECK(holds);
+    }
+}
+
+} // namespace test::onnx_detail_operator_dependence
