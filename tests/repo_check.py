@@ -92,7 +92,7 @@ UNMIRRORED = {
 OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/debuggers/",
                "tests/fuzz/", "tests/page/", "tests/runtime/", "tests/single_header/")
 # Headers of more lines than MAX_LINES.
-MAX_LINES = 400
+MAX_LINES = 420
 LONG = {
     "stemma/io/file.hpp": "all that is not portable stands in one header",
     "stemma/onnx/wire_model.hpp": "one scan fills all tables, its cases belong together",
