@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stemma 0.1.0: <stemma/core.hpp> and all it includes, as one file. Made by
+// stemma 0.2.0: <stemma/core.hpp> and all it includes, as one file. Made by
 // single_include/amalgamate.py; to change something, change the headers it joins.
 #ifndef STEMMA_CORE_HPP
 #define STEMMA_CORE_HPP
@@ -58,7 +58,7 @@
 /// Raised by what breaks callers, from 1.0 on.
 #define STEMMA_VERSION_MAJOR 0
 /// Raised by what is new; before 1.0 also by what breaks callers.
-#define STEMMA_VERSION_MINOR 1
+#define STEMMA_VERSION_MINOR 2
 /// Raised by what is corrected.
 #define STEMMA_VERSION_PATCH 0
 
@@ -126,6 +126,99 @@ inline constexpr id no_id = 0xffff'ffffU;
 
 #endif // STEMMA_CORE_ID_HPP
 
+// <stemma/model/confidence.hpp>
+#ifndef STEMMA_MODEL_CONFIDENCE_HPP
+#define STEMMA_MODEL_CONFIDENCE_HPP
+
+// How sure sources and rules are of what they say, and where each number comes from:
+// - curve: right answers by provenance and confidence, tests/runtime/optimized.mjs
+// - alignment: right answers by confidence where models without names are aligned,
+// tests/accuracy.cpp
+// - hidden: right answers of propagation where evidence is hidden, tests/leave_one_out.cpp
+// - carried: right origins of optimized models, tests/runtime/carried.mjs
+// - defined: nothing to measure
+namespace stemma::detail::confidence {
+
+// What others compare with.
+inline constexpr float sure = 0.9F;            ///< 99 of 100 are right: curve
+inline constexpr float sure_of_root = 0.8F;    ///< more than that nothing is known: defined
+inline constexpr float common_ancestor = 0.5F; ///< no more than "in it or below": defined
+inline constexpr float odds_limit = 0.995F;    ///< no claim outweighs all others: defined
+inline constexpr float odds_margin = 0.01F;    ///< rounding, between equal weights: defined
+
+// Metadata and local functions.
+inline constexpr float metadata = 0.97F;        ///< an exporter's own word: curve
+inline constexpr float function_call = 0.95F;   ///< a call of a module's function: curve
+inline constexpr float function_leaf = 0.92F;   ///< in the body of a module without children: curve
+inline constexpr float function_body = 0.85F;   ///< in a body, or a child's: curve
+inline constexpr float main_graph = 0.85F;      ///< outside, where all modules are functions: curve
+inline constexpr float foreign_function = 0.5F; ///< as `common_ancestor`
+
+// Scopes in names.
+inline constexpr float scope_read = 0.97F;     ///< parameters that are read agree: curve
+inline constexpr float scope = 0.95F;          ///< one module prints so: curve
+inline constexpr float scope_call = 0.93F;     ///< a call, by number: curve
+inline constexpr float scope_new = 0.92F;      ///< a module that only names mention: curve
+inline constexpr float scope_elsewhere = 0.9F; ///< a module that another one owns: curve
+inline constexpr float scope_nth = 0.85F;      ///< a call, numbered over several modules: curve
+inline constexpr float scope_hidden = 0.85F;   ///< new, where levels may leave no names: curve
+inline constexpr float scope_numbered = 0.8F;  ///< by number, a call or a sibling: curve
+inline constexpr float scope_unfit = 0.7F;     ///< parameters or counts disagree: curve
+inline constexpr float shallow = 0.6F;         ///< names stop above the module: curve
+
+// Names of parameters.
+inline constexpr float parameter = 0.85F;     ///< the owner, or what calls it: curve
+inline constexpr float tied_parameter = 0.5F; ///< one owner of several: as `common_ancestor`
+inline constexpr float region = 0.6F;         ///< between readers of parameters: curve
+
+// What optimizers left, and what was recorded before they ran.
+inline constexpr float leftover_of_both = 0.93F; ///< names of the first and last operator: curve
+inline constexpr float leftover = 0.88F;         ///< the name of one of several: curve
+inline constexpr float folded = 0.7F;            ///< what a constant was folded from: curve
+inline constexpr float class_tag = 0.7F;         ///< classes without instances: curve
+inline constexpr float recorded = 0.95F;         ///< a mark that its neighbours confirm: curve
+inline constexpr float recorded_alone = 0.9F;    ///< a mark or a path alone: curve
+
+// Aligned operations.
+inline constexpr float aligned_reader = 0.97F;  ///< factor, from readers to a constant: alignment
+inline constexpr float aligned_handed = 0.9F;   ///< with the operation of its readers: alignment
+inline constexpr float aligned_branch = 0.6F;   ///< at most, in a branch that never ran: alignment
+inline constexpr float aligned_against = 0.5F;  ///< at most, where a parameter disagrees: alignment
+inline constexpr float capture_flaw = 0.85F;    ///< at most, few parameters disagree: alignment
+inline constexpr float capture_doubt = 0.6F;    ///< at most, a good part does not fit: alignment
+inline constexpr float capture_of_other = 0.3F; ///< at most, most does not fit: alignment
+inline constexpr float capture_margin = 0.5F;   ///< what overrides another capture: defined
+
+// Alignment of two graphs, by what an operator's results are known from.
+inline constexpr float carried_computed = 0.99F; ///< the same is computed of the same: carried
+inline constexpr float carried_named = 0.97F;    ///< the same name: carried
+inline constexpr float carried_derived = 0.93F;  ///< all around is known: carried
+inline constexpr float carried_passed = 0.9F;    ///< handed on, or one of a group: carried
+inline constexpr float carried_between = 0.8F;   ///< somewhere between what is known: carried
+
+// Resolution.
+inline constexpr float doubtful = 0.7F;       ///< at most, an ancestor of alternatives: curve
+inline constexpr float refining = 0.5F;       ///< at least, to choose within a claim: alignment
+inline constexpr float overruling = 0.9F;     ///< at least, to contradict one: as `sure`
+inline constexpr float read_by_others = 0.7F; ///< at most, a constant of several modules: curve
+
+// Propagation.
+inline constexpr float constant_of_sure = 0.9F; ///< a constant of readers that are sure: hidden
+inline constexpr float both_sides = 0.85F;      ///< readers and producers agree: hidden
+inline constexpr float readers = 0.8F;          ///< no producers, or the same for all data: hidden
+inline constexpr float bodies = 0.8F;           ///< at most, an owner of bodies: hidden
+inline constexpr float related_sides = 0.7F;    ///< one side is above the other: hidden
+inline constexpr float skip_connection = 0.7F;  ///< what a connection goes around: hidden
+inline constexpr float owner = 0.7F;            ///< at most, in a body: hidden
+inline constexpr float readers_alone = 0.6F;    ///< whatever the producers are: hidden
+inline constexpr float producers = 0.6F;        ///< no readers: hidden
+inline constexpr float producers_alone = 0.5F;  ///< whatever the readers are: hidden
+inline constexpr float nearest = 0.5F;          ///< as `common_ancestor`
+
+} // namespace stemma::detail::confidence
+
+#endif // STEMMA_MODEL_CONFIDENCE_HPP
+
 // <stemma/align/alignment.hpp>
 #ifndef STEMMA_ALIGN_ALIGNMENT_HPP
 #define STEMMA_ALIGN_ALIGNMENT_HPP
@@ -179,21 +272,22 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
         result.doubts.push_back(
             result.partial ? "it is looked for outside of functions, where most of it is not"
                            : "it looks like one of another model");
-        limit = 0.3F;
+        limit = confidence::capture_of_other;
     } else if (result.quality() < 0.85) {
         result.doubts.push_back(
             result.partial ? "it is looked for outside of functions, where a good part of it is not"
                            : "a good part of it does not fit the model");
-        limit = 0.6F;
+        limit = confidence::capture_doubt;
     }
     if (result.contradicted > 0) {
         result.doubts.push_back(std::to_string(result.contradicted) +
                                 " parameters are read by other operations than it says");
-        limit = std::min(limit, result.contradicted * 20 > result.reads ? 0.6F : 0.85F);
+        limit = std::min(limit, result.contradicted * 20 > result.reads ? confidence::capture_doubt
+                                                                        : confidence::capture_flaw);
     }
     for (const auto& fault : faults) {
         result.doubts.push_back(fault);
-        limit = std::min(limit, 0.6F);
+        limit = std::min(limit, confidence::capture_doubt);
     }
     for (auto& made : result.of) {
         made.confidence = std::round(std::min(made.confidence, limit) * 100) / 100;
@@ -210,7 +304,7 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
 #ifndef STEMMA_CORE_DETAIL_PREFETCH_HPP
 #define STEMMA_CORE_DETAIL_PREFETCH_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Asks the processor to load what will be read soon. Without effect on what is computed; any
 /// address may be given. Complexity: constant.
@@ -224,7 +318,7 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_PREFETCH_HPP
 
@@ -232,7 +326,7 @@ inline void prefetch(const void* address) noexcept {
 #ifndef STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 #define STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
 ///
@@ -322,7 +416,7 @@ public:
     /// Asks the processor to load the slot that `hash` will need.
     void prefetch(std::uint64_t hash) const noexcept {
         if (!slots_.empty()) {
-            stemma::prefetch(&slots_[home(hash)]);
+            stemma::detail::prefetch(&slots_[home(hash)]);
         }
     }
 
@@ -379,7 +473,7 @@ private:
     unsigned shift_ = 63;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 
@@ -387,9 +481,7 @@ private:
 #ifndef STEMMA_CORE_DETAIL_HASH_HPP
 #define STEMMA_CORE_DETAIL_HASH_HPP
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 __extension__ using uint128 = unsigned __int128;
 
@@ -412,8 +504,6 @@ __extension__ using uint128 = unsigned __int128;
 
 inline constexpr std::uint64_t hash_key0 = 0x9e37'79b9'7f4a'7c15U;
 inline constexpr std::uint64_t hash_key1 = 0xbf58'476d'1ce4'e5b9U;
-
-} // namespace detail
 
 /// Mixes two words into one; every bit of both reaches every bit of the result.
 [[nodiscard]] constexpr std::uint64_t hash_mix(std::uint64_t a, std::uint64_t b) noexcept {
@@ -458,7 +548,7 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
                                  detail::fold_multiply(a ^ detail::hash_key1, b ^ h));
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_HASH_HPP
 
@@ -466,7 +556,7 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
 #ifndef STEMMA_CORE_DETAIL_STRING_POOL_HPP
 #define STEMMA_CORE_DETAIL_STRING_POOL_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
 class string_pool {
@@ -504,7 +594,7 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_STRING_POOL_HPP
 
@@ -599,10 +689,12 @@ public:
     }
 
     /// The distinct names of operations and of parameters.
-    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+    [[nodiscard]] const detail::string_pool& names() const noexcept { return names_; }
 
     /// The distinct names of parameters.
-    [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+    [[nodiscard]] const detail::string_pool& parameter_names() const noexcept {
+        return parameter_names_;
+    }
 
     /// Sentences in the order in which they were added; valid until the next one is.
     [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
@@ -629,8 +721,8 @@ private:
     std::vector<id> operation_names_;
     std::vector<parameter> parameters_;
     std::vector<id> sources_;
-    string_pool names_;
-    string_pool parameter_names_;
+    detail::string_pool names_;
+    detail::string_pool parameter_names_;
     std::vector<std::string> faults_;
 };
 
@@ -738,11 +830,15 @@ concept text_map = requires(const Map& map, const Key& key) {
     { get(map, key) } -> lasting_text;
 };
 
+namespace detail {
+
 /// The position of a vertex in [0, n).
 template <vertex_indexed_graph Graph>
 [[nodiscard]] std::size_t index_of(const Graph& graph, vertex_t<Graph> v) {
     return static_cast<std::size_t>(get(boost::vertex_index, graph, v));
 }
+
+} // namespace detail
 
 } // namespace stemma
 
@@ -761,11 +857,11 @@ template <operator_graph_like Graph>
 [[nodiscard]] bool is_topologically_indexed(const Graph& graph) {
     std::size_t expected = 0;
     for (auto [it, last] = vertices(graph); it != last; ++it, ++expected) {
-        if (index_of(graph, *it) != expected) {
+        if (detail::index_of(graph, *it) != expected) {
             return false;
         }
         for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            if (index_of(graph, source(*in, graph)) >= expected) {
+            if (detail::index_of(graph, source(*in, graph)) >= expected) {
                 return false;
             }
         }
@@ -1583,8 +1679,6 @@ struct cut_category {};
 struct cost_category {};
 /// Which operators go to one part?
 struct partition_category {};
-/// Which modules become functions, and which of them may share one?
-struct fold_category {};
 /// Which operators does an exporter make of a captured one?
 struct lexicon_category {};
 /// Which operators does a view show?
@@ -1601,6 +1695,21 @@ concept policy = std::copy_constructible<P> && requires {
 /// A policy that answers the question of `Category`.
 template <class P, class Category>
 concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
+
+namespace detail {
+
+/// Whether a class declares the question of `Category`, whatever else it lacks.
+template <class P, class Category>
+concept declares = requires {
+    requires std::same_as<typename P::policy_category, Category>;
+};
+
+/// A function that answers the one question of a role, in place of a policy.
+template <class F, class Result, class... Arguments>
+concept answering = !policy<F> && std::copy_constructible<F> &&
+                    std::is_invocable_r_v<Result, const F&, Arguments...>;
+
+} // namespace detail
 
 } // namespace stemma
 
@@ -1660,6 +1769,8 @@ template <class P>
 concept lexicon_policy =
     policy_for<P, lexicon_category> && detail::has_correspond<P> && detail::has_trail_of<P>;
 
+namespace detail {
+
 /// Returns: the operator in a name as a front end prints it, in lower case and without underscores:
 /// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor` and
 /// `torch.Tensor.__radd__`-like names keep their `r`, `shape` for `torch.Tensor.shape.__get__`.
@@ -1695,6 +1806,8 @@ concept lexicon_policy =
     return plain;
 }
 
+} // namespace detail
+
 /// Returns: `fuses` of a lexicon, if it says that. Complexity: that of the lexicon.
 template <lexicon_policy Lexicon>
 [[nodiscard]] bool fuses(const Lexicon& lexicon, std::string_view captured, std::string_view type) {
@@ -1705,11 +1818,15 @@ template <lexicon_policy Lexicon>
     }
 }
 
+namespace detail {
+
 /// Returns: a type without its domain: `FusedConv` for `com.microsoft::FusedConv`.
 [[nodiscard]] inline std::string_view plain_type(std::string_view type) noexcept {
     const auto domain = type.rfind("::");
     return domain == type.npos ? type : type.substr(domain + 2);
 }
+
+} // namespace detail
 
 /// PyTorch's operators and layers, and what its exporters make of them; what is not listed is
 /// compared by name. Operators that runtimes fuse are what they were fused from.
@@ -1728,8 +1845,8 @@ public:
 
     [[nodiscard]] correspondence correspond(std::string_view captured,
                                             std::string_view type) const {
-        const auto plain = plain_operator_name(captured);
-        auto best = compare(plain, plain_type(type));
+        const auto plain = detail::plain_operator_name(captured);
+        auto best = compare(plain, detail::plain_type(type));
         if (const auto* made = find_fused(type)) {
             for (auto part : made->heads) {
                 best = std::max(best, compare(plain, part));
@@ -1747,7 +1864,7 @@ public:
         if (made == nullptr || made->parts.empty()) {
             return false;
         }
-        const auto plain = plain_operator_name(captured);
+        const auto plain = detail::plain_operator_name(captured);
         const auto stands_for_it = [&](std::string_view part) {
             return compare(plain, part) == correspondence::head;
         };
@@ -1756,13 +1873,13 @@ public:
     }
 
     [[nodiscard]] trail trail_of(std::string_view captured) const {
-        const auto* known = find(plain_operator_name(captured));
+        const auto* known = find(detail::plain_operator_name(captured));
         return known == nullptr ? trail::maybe : known->leaves;
     }
 
     /// Returns: whether the table lists an operator.
     [[nodiscard]] bool lists(std::string_view captured) const {
-        return find(plain_operator_name(captured)) != nullptr;
+        return find(detail::plain_operator_name(captured)) != nullptr;
     }
 
 private:
@@ -1851,7 +1968,8 @@ private:
     /// The whole type, or else what it is called in any domain.
     [[nodiscard]] const group* find_fused(std::string_view type) const {
         auto found = fused_of_.find(std::string(type));
-        found = found == fused_of_.end() ? fused_of_.find(std::string(plain_type(type))) : found;
+        found = found == fused_of_.end() ? fused_of_.find(std::string(detail::plain_type(type)))
+                                         : found;
         return found == fused_of_.end() ? nullptr : &fused_[found->second];
     }
 
@@ -1880,7 +1998,7 @@ private:
     }
 
     [[nodiscard]] static bool is_similar(const std::string& plain, std::string_view type) {
-        const auto other = plain_operator_name(type);
+        const auto other = detail::plain_operator_name(type);
         const auto& [shorter, longer] = std::minmax(
             plain, other, [](const auto& a, const auto& b) { return a.size() < b.size(); });
         return shorter.size() >= 3 && longer.find(shorter) != longer.npos;
@@ -1915,8 +2033,9 @@ struct equal_names {
 
     [[nodiscard]] correspondence correspond(std::string_view captured,
                                             std::string_view type) const {
-        return plain_operator_name(captured) == plain_operator_name(type) ? correspondence::head
-                                                                          : correspondence::none;
+        return detail::plain_operator_name(captured) == detail::plain_operator_name(type)
+                   ? correspondence::head
+                   : correspondence::none;
     }
 
     [[nodiscard]] constexpr trail trail_of(std::string_view) const noexcept {
@@ -1928,7 +2047,7 @@ struct equal_names {
 template <class P>
 consteval bool explain_lexicon_policy() {
     static_assert(std::copy_constructible<P>, "lexicon policy: make the class copyable");
-    static_assert(policy_for<P, lexicon_category>,
+    static_assert(detail::declares<P, lexicon_category>,
                   "lexicon policy: add `using policy_category = stemma::lexicon_category;`");
     static_assert(
         detail::has_correspond<P>,
@@ -2100,7 +2219,7 @@ template <class Lexicon>
 #ifndef STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 #define STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: the logarithm of the sum of two numbers given by theirs; minus infinity stands for 0.
 [[nodiscard]] inline double log_sum(double a, double b) {
@@ -2109,7 +2228,7 @@ namespace stemma {
     return std::isinf(low) ? high : high + std::log1p(std::exp(low - high));
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 
@@ -2508,7 +2627,6 @@ namespace stemma::detail {
 /// Gives what has no place and is constant to the module of all its readers.
 template <operator_view Ops>
 void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
-    constexpr float follow_confidence = 0.97F;
     const auto& graph = ops.graph();
     std::vector<operator_t<Ops>> order;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -2530,19 +2648,18 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
             const auto& reader = result.of[index_of(graph, target(*it, graph))];
             agreed =
                 reader.module != no_id && (made.module == no_id || (made.module == reader.module));
-            const auto confidence = made.module == no_id
-                                        ? reader.confidence
-                                        : std::min(made.confidence, reader.confidence);
+            const auto least = made.module == no_id ? reader.confidence
+                                                    : std::min(made.confidence, reader.confidence);
             const bool same_call = made.module == no_id || made.call == reader.call;
             const bool exact = made.exact && reader.exact;
             made = reader;
             made.operation = no_id;
-            made.confidence = confidence;
+            made.confidence = least;
             made.exact = exact;
             made.call = same_call ? reader.call : no_id;
         }
         if (agreed && made.module != no_id) {
-            made.confidence *= follow_confidence;
+            made.confidence *= confidence::aligned_reader;
             result.of[i] = made;
         }
     }
@@ -2556,17 +2673,13 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
 #ifndef STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 #define STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Whether a part of a path is the number of a list's member.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
-
-} // namespace detail
 
 /// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
 /// part, as nothing would tell the module from the one above it; the path of the root, "", has no
@@ -2575,7 +2688,7 @@ namespace detail {
     return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
@@ -2700,7 +2813,7 @@ inline void append_json_string(std::string_view text, std::string& out) {
 #ifndef STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 #define STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Follows one path after the other through a tree, and begins each where it leaves the previous
 /// one: neighbours in a list of names mostly differ in their last segment.
@@ -2758,7 +2871,7 @@ private:
     std::vector<place> places_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 
@@ -2768,9 +2881,7 @@ private:
 
 // Of range-v3 just what makes a range one of its views: it costs a compiler nothing.
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// A random access iterator over ids that follow each other.
 class id_iterator {
@@ -2850,8 +2961,6 @@ private:
     id at_ = 0;
 };
 
-} // namespace detail
-
 /// Ids from one iterator to another: a view for range-v3 and for the standard library.
 ///
 /// Requires: what the iterators read outlives it.
@@ -2886,7 +2995,7 @@ using consecutive_ids = id_range<detail::id_iterator>;
 /// Ids of which a table says what follows each.
 using linked_ids = id_range<detail::linked_id_iterator>;
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_ID_RANGES_HPP
 
@@ -2922,17 +3031,17 @@ public:
     [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
 
     /// The vertices one below `r`, in order; valid as long as the index, as are the other ranges.
-    [[nodiscard]] linked_ids children(id r) const noexcept {
+    [[nodiscard]] detail::linked_ids children(id r) const noexcept {
         return {{end_.data(), r + 1}, {end_.data(), end_[r]}};
     }
 
     /// The vertices above `r`, from its parent to the root.
-    [[nodiscard]] linked_ids ancestors(id r) const noexcept {
+    [[nodiscard]] detail::linked_ids ancestors(id r) const noexcept {
         return {{parent_.data(), parent_[r]}, {parent_.data(), no_id}};
     }
 
     /// The vertices below `r`, however deep, in order.
-    [[nodiscard]] consecutive_ids descendants(id r) const noexcept {
+    [[nodiscard]] detail::consecutive_ids descendants(id r) const noexcept {
         return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
     }
 
@@ -3032,6 +3141,8 @@ struct indexed_tree {
     std::vector<id> rank;               ///< by vertex index
 };
 
+namespace detail {
+
 /// Numbers a rooted tree in preorder; children stand in the order of `out_edges`.
 ///
 /// Requires: every vertex is reached from `root` on exactly one path.
@@ -3060,6 +3171,8 @@ template <incidence_graph Tree>
     result.index = tree_index(std::move(parents));
     return result;
 }
+
+} // namespace detail
 
 } // namespace stemma
 
@@ -3121,15 +3234,17 @@ public:
     [[nodiscard]] const tree_index& index() const noexcept { return index_; }
 
     /// All modules, the root first; ranges go into range-v3's views as they are.
-    [[nodiscard]] consecutive_ids modules() const noexcept {
+    [[nodiscard]] detail::consecutive_ids modules() const noexcept {
         return {detail::id_iterator(0), detail::id_iterator(static_cast<id>(size()))};
     }
     /// The modules that a module holds itself, in order.
-    [[nodiscard]] linked_ids children(id m) const noexcept { return index_.children(m); }
+    [[nodiscard]] detail::linked_ids children(id m) const noexcept { return index_.children(m); }
     /// The modules around a module, from the nearest to the root.
-    [[nodiscard]] linked_ids ancestors(id m) const noexcept { return index_.ancestors(m); }
+    [[nodiscard]] detail::linked_ids ancestors(id m) const noexcept { return index_.ancestors(m); }
     /// The modules below a module, however deep, in order.
-    [[nodiscard]] consecutive_ids descendants(id m) const noexcept { return index_.descendants(m); }
+    [[nodiscard]] detail::consecutive_ids descendants(id m) const noexcept {
+        return index_.descendants(m);
+    }
 
     /// The name under which the parent holds the module. For the root: the name of the whole.
     [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
@@ -3338,7 +3453,7 @@ private:
     };
 
     [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view attribute) const noexcept {
-        return hash_bytes(attribute, hash_mix(parent, 1));
+        return detail::hash_bytes(attribute, detail::hash_mix(parent, 1));
     }
 
     /// Returns: position of the first own tensor, and how many of them are parameters.
@@ -3384,7 +3499,7 @@ private:
     static constexpr id near_children = 8;
 
     tree_index index_;
-    string_pool names_;
+    detail::string_pool names_;
     std::vector<id> attribute_;
     std::vector<id> class_;
     std::vector<id> qualified_;
@@ -3395,7 +3510,7 @@ private:
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
-    flat_index children_; // those behind the first few of their parents
+    detail::flat_index children_; // those behind the first few of their parents
 };
 
 inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {
@@ -3517,11 +3632,11 @@ public:
 
 private:
     [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view attribute) noexcept {
-        return hash_bytes(attribute, parent);
+        return detail::hash_bytes(attribute, parent);
     }
 
     const Modules* modules_;
-    flat_index children_;
+    detail::flat_index children_;
 };
 
 /// A module_tree finds its children itself.
@@ -3540,6 +3655,8 @@ private:
     const module_tree* modules_;
 };
 
+namespace detail {
+
 /// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
 /// Complexity: O(length) expected.
 template <class Lookup>
@@ -3557,10 +3674,12 @@ template <class Lookup>
     return {from, path};
 }
 
+} // namespace detail
+
 /// Returns: the module at a dotted path below `from`, or `no_id`.
 template <class Lookup>
 [[nodiscard]] id find_module(const Lookup& lookup, std::string_view path, id from = 0) {
-    const auto [module, rest] = find_longest(lookup, path, from);
+    const auto [module, rest] = detail::find_longest(lookup, path, from);
     return rest.empty() ? module : no_id;
 }
 
@@ -3586,18 +3705,18 @@ private:
     static constexpr id nowhere = no_id - 1; // a trail leads to some place, whatever it is
 
     const Lookup* lookup_;
-    path_trail trail_{'.'};
+    detail::path_trail trail_{'.'};
 };
 
 } // namespace stemma
 
 #endif // STEMMA_MODEL_MODULE_LOOKUP_HPP
 
-// <stemma/evidence/path_mapping.hpp>
-#ifndef STEMMA_EVIDENCE_PATH_MAPPING_HPP
-#define STEMMA_EVIDENCE_PATH_MAPPING_HPP
+// <stemma/evidence/detail/path_mapping.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
+#define STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
 /// names, and they would cost their square; and none has a level without a name.
@@ -3612,8 +3731,6 @@ namespace stemma {
                ? "the name of a parameter has an empty level"
                : nullptr;
 }
-
-namespace detail {
 
 /// Returns: the name that a parameter had before an optimizer put it together with others and wrote
 /// in front what it made of it: `ConvBnFusion_BN_B_layer1.bn.bias`.
@@ -3648,8 +3765,6 @@ namespace detail {
     const auto before = path.substr(0, path.size() - digits);
     return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
 }
-
-} // namespace detail
 
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
 /// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`,
@@ -3755,15 +3870,15 @@ template <module_view Modules>
     return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
-#endif // STEMMA_EVIDENCE_PATH_MAPPING_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 
-// <stemma/model/parameter_shapes.hpp>
-#ifndef STEMMA_MODEL_PARAMETER_SHAPES_HPP
-#define STEMMA_MODEL_PARAMETER_SHAPES_HPP
+// <stemma/model/detail/parameter_shapes.hpp>
+#ifndef STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP
+#define STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The shapes of the parameters of a model, as far as they are known, by number.
 class parameter_shapes {
@@ -3788,9 +3903,9 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
-#endif // STEMMA_MODEL_PARAMETER_SHAPES_HPP
+#endif // STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP
 
 // <stemma/align/detail/parameter_scores.hpp>
 #ifndef STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
@@ -4110,8 +4225,7 @@ private:
         made_count_.resize(captured_.size(), 0);
         for (auto n : nodes) {
             result.placed += chain == 0 && !nodes_.owns[n] && is_judged(n) ? 1U : 0U;
-            const auto item = result.of[nodes_.vertex[n]].operation;
-            if (item != no_id) {
+            if (const auto item = result.of[nodes_.vertex[n]].operation; item != no_id) {
                 const bool again = made_head_[item];
                 made_head_[item] = made_head_[item] || fits(n, item) == correspondence::head;
                 if (chain == 0) {
@@ -4151,7 +4265,7 @@ private:
             if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
                 ++result.contradicted;
                 auto& made = result.of[nodes_.vertex[n]];
-                made.confidence = std::min(made.confidence, 0.5F);
+                made.confidence = std::min(made.confidence, confidence::aligned_against);
             }
         }
     }
@@ -4184,7 +4298,7 @@ private:
             --length_[made.operation];
             ++length_[first.operation];
             made = first;
-            made.confidence = std::min(made.confidence, 0.9F);
+            made.confidence = std::min(made.confidence, confidence::aligned_handed);
             item_of_[n] = first.operation;
         }
     }
@@ -4268,7 +4382,7 @@ private:
                 made.module = common;
                 made.call = no_id;
                 made.exact = made.exact && !several;
-                made.confidence = std::min(made.confidence, 0.6F);
+                made.confidence = std::min(made.confidence, confidence::aligned_branch);
             }
         }
     }
@@ -4429,8 +4543,10 @@ namespace stemma {
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
 [[nodiscard]] alignment align(const Ops& ops, const tree_index& modules,
-                              const captured_operations& captured, const path_mapping& mapping = {},
-                              const parameter_shapes& shapes = {}, const Lexicon& lexicon = {}) {
+                              const captured_operations& captured,
+                              const detail::path_mapping& mapping = {},
+                              const detail::parameter_shapes& shapes = {},
+                              const Lexicon& lexicon = {}) {
     const auto run = [&](detail::run_order order) {
         return detail::aligner<Ops, Lexicon>(ops, order, modules, captured, mapping, shapes,
                                              lexicon)
@@ -4450,1706 +4566,2489 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
 
 #endif // STEMMA_ALIGN_ALIGN_HPP
 
-// <stemma/error.hpp>
-#ifndef STEMMA_ERROR_HPP
-#define STEMMA_ERROR_HPP
+// <stemma/core/detail/vertices_by_index.hpp>
+#ifndef STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
+#define STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
+
+namespace stemma::detail {
+
+template <class Map>
+inline constexpr bool is_identity_map = false;
+
+template <class T>
+inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
+
+/// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
+/// Boost's map of each number to itself.
+template <class Graph>
+concept vertices_are_indices = vertex_indexed_graph<Graph> && std::integral<vertex_t<Graph>> &&
+    requires(const Graph& g) {
+    requires detail::is_identity_map<std::remove_cvref_t<decltype(get(boost::vertex_index, g))>>;
+};
+
+/// The vertices of a graph by index. Where these are the same, no table is made.
+template <class Graph>
+    requires vertex_list_graph<Graph> && vertex_indexed_graph<Graph>
+class vertices_by_index {
+public:
+    /// Complexity: O(V), or O(1) where vertices are indices.
+    explicit vertices_by_index(const Graph& graph) {
+        if constexpr (!vertices_are_indices<Graph>) {
+            vertices_.resize(num_vertices(graph));
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                vertices_[index_of(graph, *it)] = *it;
+            }
+        }
+    }
+
+    /// Returns: the vertex with an index. Requires: there is one.
+    [[nodiscard]] vertex_t<Graph> operator[](std::size_t index) const {
+        if constexpr (vertices_are_indices<Graph>) {
+            return static_cast<vertex_t<Graph>>(index);
+        } else {
+            return vertices_[index];
+        }
+    }
+
+private:
+    std::vector<vertex_t<Graph>> vertices_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
+
+// <stemma/model/operator_edge.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_EDGE_HPP
+#define STEMMA_MODEL_OPERATOR_EDGE_HPP
 
 namespace stemma {
 
-/// Why an operation ended. The numbers are stable.
-enum class error_code {
-    cannot_read = 1,   ///< the file is missing, a folder, or not readable
-    malformed = 2,     ///< the bytes are not what the format says
-    contradiction = 3, ///< the input disagrees with itself
-    unsupported = 4,   ///< well-formed, but beyond a stated limit
-    cannot_write = 5,  ///< the output could not be written
-    too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
-    not_found = 7,     ///< what was asked for is not in the model
-    refused = 8,       ///< the request is understood, and declined with a reason
-    exists = 9,        ///< a file is there already, and may not be replaced
+/// Edge property: the tensor that flows along the edge.
+struct value_index_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
+/// result).
+struct in_port_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which output of the producer.
+struct out_port_t {
+    using kind = boost::edge_property_tag;
 };
 
-/// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
-class error : public std::runtime_error {
-public:
-    /// `file` and `place` may be empty: then only the reason is told.
-    error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
-        : std::runtime_error(join(file, place, reason)), code_(code) {}
+/// Property: which value an edge carries.
+inline constexpr value_index_t value_index{};
 
-    /// For programs: the number stays when the words of `what()` change.
-    [[nodiscard]] error_code code() const noexcept { return code_; }
+namespace detail {
 
-private:
-    static std::string join(std::string_view file, std::string_view place,
-                            std::string_view reason) {
-        std::string text;
-        for (auto part : {file, place}) {
-            if (!part.empty()) {
-                text.append(part).append(": ");
-            }
-        }
-        return text.append(reason);
-    }
+/// Property: as which input the value is read.
+inline constexpr in_port_t in_port{};
+/// Property: as which output the value is made.
+inline constexpr out_port_t out_port{};
 
-    error_code code_;
+} // namespace detail
+
+/// One edge as it is handed to an operator_graph.
+struct operator_edge {
+    id source = no_id;   ///< the producer
+    id target = no_id;   ///< the reader
+    id value = no_id;    ///< what flows, as the caller numbers values
+    id in_port = no_id;  ///< `no_id` where no input slot is meant
+    id out_port = no_id; ///< which output of the producer
 };
 
 } // namespace stemma
 
-#endif // STEMMA_ERROR_HPP
+#endif // STEMMA_MODEL_OPERATOR_EDGE_HPP
 
-// <stemma/io/detail/json_part.hpp>
-#ifndef STEMMA_IO_DETAIL_JSON_PART_HPP
-#define STEMMA_IO_DETAIL_JSON_PART_HPP
+// <stemma/align/comparable_graph.hpp>
+#ifndef STEMMA_ALIGN_COMPARABLE_GRAPH_HPP
+#define STEMMA_ALIGN_COMPARABLE_GRAPH_HPP
+
+namespace stemma {
+
+/// Where a value of a `comparable_graph` comes from.
+enum class value_role : std::uint8_t {
+    made,   ///< by an operator of the graph
+    given,  ///< from outside: an input of the graph, of a body or of a function
+    stored, ///< a parameter or constant
+};
+
+/// Two hashes of what a stored value holds; 0 where that is unknown.
+struct content_hash {
+    std::uint64_t exact = 0; ///< of type, shape and data
+    std::uint64_t loose = 0; ///< of the elements in any order: transposed data have the same, and
+                             ///< that of joined data is the sum of those of the parts
+
+    friend bool operator==(const content_hash&, const content_hash&) = default;
+};
+
+/// What `align_graphs` compares of a graph: operators, in an order in which values are made before
+/// they are read, and values between them. Texts stay with the caller and outlive it.
+class comparable_graph {
+public:
+    /// What is known of an operator besides its values.
+    struct operator_facts {
+        std::string_view type;   ///< with the domain in front, as in `com.microsoft::FusedConv`
+        std::string_view name{}; ///< "" where it has none
+        std::uint64_t attributes = 0; ///< a hash of all else that says what it computes
+        bool opaque = false;          ///< equal operators may compute something else
+        bool hides_data = false;      ///< the result depends on shapes alone
+        bool constant = false;        ///< makes a stored value
+    };
+
+    /// Makes room for so many operators and values.
+    void reserve(std::size_t operators, std::size_t values) {
+        operators_.reserve(operators + 1);
+        values_.reserve(values);
+    }
+
+    /// Returns: the number of a new value. Its name may be "".
+    id add_value(value_role role, std::string_view name, content_hash content = {}) {
+        values_.push_back({name, content.exact, no_id, role});
+        if (content.loose != 0) {
+            loose_.emplace_back(static_cast<id>(values_.size() - 1), content.loose);
+        }
+        return static_cast<id>(values_.size() - 1);
+    }
+
+    /// Returns: the number of a new operator. Requires: the values were added; `no_id` stands for
+    /// what is left out. Complexity: O(inputs + outputs).
+    id add_operator(const operator_facts& facts, std::span<const id> inputs,
+                    std::span<const id> outputs) {
+        const auto op = operator_count();
+        if (operators_.empty()) {
+            operators_.push_back({});
+        }
+        auto& made = operators_.back();
+        made.name = facts.name;
+        made.attributes = facts.attributes;
+        made.type = type_number(facts.type);
+        made.flags = static_cast<std::uint8_t>((facts.opaque ? is_opaque : 0U) |
+                                               (facts.hides_data ? is_hiding : 0U) |
+                                               (facts.constant ? is_constant_ : 0U));
+        inputs_.insert(inputs_.end(), inputs.begin(), inputs.end());
+        outputs_.insert(outputs_.end(), outputs.begin(), outputs.end());
+        for (const auto value : outputs) {
+            if (value != no_id) {
+                values_[value].maker = op;
+            }
+        }
+        operators_.push_back({});
+        operators_.back().first_input = static_cast<id>(inputs_.size());
+        operators_.back().first_output = static_cast<id>(outputs_.size());
+        return op;
+    }
+
+    /// Notes a result of the whole, in order.
+    void add_result(id value) { results_.push_back(value); }
+
+    /// Says what a value holds that is stored.
+    void set_content(id value, content_hash content) {
+        values_[value].content = content.exact;
+        values_[value].role = value_role::stored;
+        if (content.loose != 0) {
+            loose_.emplace_back(value, content.loose);
+        }
+    }
+
+    /// Returns: how many operators there are.
+    [[nodiscard]] id operator_count() const noexcept {
+        return operators_.empty() ? 0 : static_cast<id>(operators_.size() - 1);
+    }
+    /// Returns: how many values there are.
+    [[nodiscard]] id value_count() const noexcept { return static_cast<id>(values_.size()); }
+
+    /// Returns: the number of an operator's type, see `type_text`.
+    [[nodiscard]] id type(id op) const noexcept { return operators_[op].type; }
+    /// Returns: how many types there are.
+    [[nodiscard]] id type_count() const noexcept { return static_cast<id>(types_.size()); }
+    /// Returns: the type of a number.
+    [[nodiscard]] std::string_view type_text(id type) const noexcept { return types_[type]; }
+
+    /// Returns: "" where it has none.
+    [[nodiscard]] std::string_view name(id op) const noexcept { return operators_[op].name; }
+    /// Returns: as it was given.
+    [[nodiscard]] std::uint64_t attributes(id op) const noexcept {
+        return operators_[op].attributes;
+    }
+    /// Whether equal operators may compute something else.
+    [[nodiscard]] bool opaque(id op) const noexcept {
+        return (operators_[op].flags & is_opaque) != 0;
+    }
+    /// Whether the result depends on shapes alone.
+    [[nodiscard]] bool hides_data(id op) const noexcept {
+        return (operators_[op].flags & is_hiding) != 0;
+    }
+    /// Whether it makes a stored value.
+    [[nodiscard]] bool constant(id op) const noexcept {
+        return (operators_[op].flags & is_constant_) != 0;
+    }
+
+    /// Returns: values, by slot.
+    [[nodiscard]] std::span<const id> inputs(id op) const noexcept {
+        return std::span(inputs_).subspan(operators_[op].first_input,
+                                          operators_[op + 1].first_input -
+                                              operators_[op].first_input);
+    }
+    /// Returns: values, by slot.
+    [[nodiscard]] std::span<const id> outputs(id op) const noexcept {
+        return std::span(outputs_).subspan(operators_[op].first_output,
+                                           operators_[op + 1].first_output -
+                                               operators_[op].first_output);
+    }
+
+    /// Returns: "" where it has none.
+    [[nodiscard]] std::string_view value_name(id value) const noexcept {
+        return values_[value].name;
+    }
+    /// Returns: the operator that makes a value, or `no_id`.
+    [[nodiscard]] id maker(id value) const noexcept { return values_[value].maker; }
+    /// Returns: where a value comes from.
+    [[nodiscard]] value_role role(id value) const noexcept { return values_[value].role; }
+    /// Returns: the exact hash of what a value holds, 0 where that is unknown.
+    [[nodiscard]] std::uint64_t content(id value) const noexcept { return values_[value].content; }
+    /// Returns: the values with a hash that does not depend on the order of elements.
+    [[nodiscard]] std::span<const std::pair<id, std::uint64_t>> loose_contents() const noexcept {
+        return loose_;
+    }
+    /// Returns: the results of the whole.
+    [[nodiscard]] std::span<const id> results() const noexcept { return results_; }
+
+private:
+    static constexpr unsigned is_opaque = 1;
+    static constexpr unsigned is_hiding = 2;
+    static constexpr unsigned is_constant_ = 4;
+
+    struct operator_record {
+        std::string_view name;
+        std::uint64_t attributes = 0;
+        id type = no_id;
+        id first_input = 0;
+        id first_output = 0;
+        std::uint8_t flags = 0;
+    };
+
+    struct value_record {
+        std::string_view name;
+        std::uint64_t content = 0;
+        id maker = no_id;
+        value_role role = value_role::made;
+    };
+
+    [[nodiscard]] id type_number(std::string_view text) {
+        const auto [known, is_new] = number_of_type_.try_emplace(std::string(text), type_count());
+        if (is_new) {
+            types_.emplace_back(text);
+        }
+        return known->second;
+    }
+
+    std::vector<operator_record> operators_; // and one more, for where the last one ends
+    std::vector<value_record> values_;
+    std::vector<id> inputs_;
+    std::vector<id> outputs_;
+    std::vector<id> results_;
+    std::vector<std::pair<id, std::uint64_t>> loose_;
+    std::vector<std::string> types_;
+    std::unordered_map<std::string, id> number_of_type_;
+};
+
+namespace detail {
+
+/// Returns: the number of a slot along an edge: as the graph says, else in the order of edges.
+template <class Graph, class Tag>
+[[nodiscard]] id slot_of(const Graph& graph, const edge_t<Graph>& e, Tag tag, id otherwise) {
+    if constexpr (requires {
+                      { get(tag, graph, e) } -> std::convertible_to<id>;
+                  }) {
+        return get(tag, graph, e);
+    } else {
+        return otherwise;
+    }
+}
+
+} // namespace detail
+
+/// Returns: any operators as `align_graphs` compares them; operators are numbered by the index of
+/// their vertices. What they read of each other is told apart where edges say as which output it is
+/// made; parameters are compared by name.
+///
+/// Requires: an order in which producers stand before readers is that of the indices.
+/// Complexity: O(operators + edges + parameters).
+template <named_operators Ops>
+[[nodiscard]] comparable_graph comparable(const Ops& ops) {
+    const auto& graph = ops.graph();
+    const auto by_index = detail::vertices_by_index(graph);
+    const auto count = static_cast<id>(num_vertices(graph));
+    comparable_graph result;
+    std::vector<id> parameters;
+    if constexpr (parameter_readers<Ops>) {
+        for (id p = 0; p < ops.parameter_count(); ++p) {
+            parameters.push_back(result.add_value(value_role::stored, ops.parameter_name(p)));
+        }
+    }
+    std::map<std::pair<id, id>, id> made; // by operator and output
+    std::vector<std::vector<id>> outputs(count);
+    for (id v = 0; v < count; ++v) {
+        for (auto [it, last] = out_edges(by_index[v], graph); it != last; ++it) {
+            const auto slot = detail::slot_of(graph, *it, detail::out_port, 0);
+            const auto [known, is_new] = made.try_emplace({v, slot}, no_id);
+            if (is_new) {
+                known->second = result.add_value(value_role::made, "");
+                outputs[v].push_back(known->second);
+            }
+        }
+        if (outputs[v].empty()) {
+            outputs[v].push_back(result.add_value(value_role::made, ""));
+            result.add_result(outputs[v].back());
+        }
+    }
+    for (id v = 0; v < count; ++v) {
+        std::multimap<id, id> read; // by slot
+        id next = 0;
+        for (auto [it, last] = in_edges(by_index[v], graph); it != last; ++it, ++next) {
+            const auto from = static_cast<id>(detail::index_of(graph, source(*it, graph)));
+            read.emplace(detail::slot_of(graph, *it, detail::in_port, next),
+                         made.at({from, detail::slot_of(graph, *it, detail::out_port, 0)}));
+        }
+        std::vector<id> inputs;
+        for (const auto& [slot, value] : read) {
+            inputs.push_back(value);
+        }
+        if constexpr (parameter_readers<Ops>) {
+            ops.for_each_parameter(by_index[v], [&](id p) { inputs.push_back(parameters[p]); });
+        }
+        std::string type(ops.op_type(by_index[v]));
+        if constexpr (qualified_operators<Ops>) {
+            const std::string_view domain = ops.domain(by_index[v]);
+            type = domain.empty() ? type : std::string(domain).append("::").append(type);
+        }
+        comparable_graph::operator_facts facts{.type = type, .name = ops.name(by_index[v])};
+        if constexpr (data_aware_operators<Ops>) {
+            facts.hides_data = ops.hides_data(by_index[v]);
+        }
+        result.add_operator(facts, inputs, outputs[v]);
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_COMPARABLE_GRAPH_HPP
+
+// <stemma/align/rewritten_operators.hpp>
+#ifndef STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
+#define STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
 
 namespace stemma {
 
 namespace detail {
 
-enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
+/// What converters, exporters and quantizers write instead, as in `fused_operators`: `types =
+/// operators that lead | operators that are fused in`.
+inline constexpr std::string_view rewritten_operators = R"(
+Upsample = Resize
+Resize = Upsample
+Gelu = Erf Tanh | Div Mul Add Sqrt Pow
+LayerNormalization = ReduceMean Pow Sqrt | Sub Add Div Mul Cast
+RMSNormalization SimplifiedLayerNormalization = ReduceMean Pow Sqrt | Add Div Mul Cast Reciprocal
+GroupNormalization = InstanceNormalization | Reshape Mul Add
+InstanceNormalization = GroupNormalization | Reshape
+HardSwish = HardSigmoid | Mul Clip Add Div
+Gemm = MatMul | Add Transpose
+MatMul = Gemm | Transpose
+ReduceSum ReduceMean ReduceMax ReduceMin GlobalAveragePool AveragePool = ReduceMean ReduceSum GlobalAveragePool AveragePool
+Softmax LogSoftmax = Exp | ReduceMax Sub ReduceSum Div Log Flatten Reshape
+Attention = Softmax | MatMul Mul Div Transpose Reshape Add Cast Concat
+Swish = Sigmoid | Mul
+CastLike = Cast
+Conv ConvTranspose FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = BatchNormalization | Mul Add Sub Div Pad
+Gemm MatMul = BatchNormalization | Mul Add
+)";
 
-/// A value, and its key where it is a member of an object. The values inside follow it.
-struct json_node {
-    json_kind kind = json_kind::null;
-    std::size_t key = 0; // begins there in the texts
-    std::size_t key_size = 0;
-    std::uint64_t content = 0; // number, begin in the texts, or how many values are directly inside
-    std::size_t size = 1;      // of a text in bytes, of all else in nodes
+/// Types that only lay out what they read: as such a tool puts them in beside others.
+inline constexpr std::string_view layout_operators =
+    " Reshape Transpose Squeeze Unsqueeze Flatten Expand Slice Split Concat Pad Shape Gather "
+    "Constant ";
 
-    /// Returns: how many nodes on the next value stands that is not inside of this one.
-    [[nodiscard]] std::size_t step() const noexcept { return kind == json_kind::text ? 1 : size; }
-};
+/// Types that pass on what they read, in another type, layout or place: where a tool puts one in,
+/// it is where its data comes from.
+inline constexpr std::string_view passing_operators =
+    " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Identity ReorderInput "
+    "ReorderOutput MemcpyFromHost MemcpyToHost ";
+
+/// Whether a list like these has a type, in whatever domain. Complexity: O(length).
+[[nodiscard]] inline bool lists_type(std::string_view list, std::string_view type) {
+    return list.find(std::string(" ").append(plain_type(type)).append(" ")) != list.npos;
+}
 
 } // namespace detail
 
-/// A view of one value of a JSON document, or of none, which is what an index or a key gives that
-/// leads nowhere. Valid until the `json_value` that holds it changes.
-class json_part {
-    using kind = detail::json_kind;
-
+/// Which operators tools make of which: of the same type; or that runtimes fuse, converters lower
+/// or quantizers replace, from tables.
+class rewritten_operators {
 public:
-    /// The elements of an array, for loops over it.
-    class iterator {
-    public:
-        /// Stands at a node, or behind the last one.
-        iterator(const detail::json_node* at, const char* texts) : at_(at), texts_(texts) {}
+    using policy_category = lexicon_category;
 
-        /// The element. Requires: it is not the end.
-        [[nodiscard]] json_part operator*() const noexcept { return {at_, texts_}; }
-        /// To the next element, behind all that is inside of this one.
-        iterator& operator++() noexcept {
-            at_ += at_->step();
-            return *this;
-        }
-        /// Whether both stand at one place of one array.
-        [[nodiscard]] bool operator==(const iterator& other) const noexcept {
-            return at_ == other.at_;
-        }
+    /// The tables in the box.
+    rewritten_operators()
+        : rewritten_operators({detail::fused_operators, detail::rewritten_operators}) {}
 
-    private:
-        const detail::json_node* at_;
-        const char* texts_;
+    /// Reads tables of that form. Complexity: O(length).
+    explicit rewritten_operators(std::initializer_list<std::string_view> tables) {
+        for (auto table : tables) {
+            while (!table.empty()) {
+                const auto line = table.substr(0, table.find('\n'));
+                table.remove_prefix(line.size() == table.size() ? line.size() : line.size() + 1);
+                read(line);
+            }
+        }
+    }
+
+    /// Returns: how an operator of the changed graph fits one of the original.
+    [[nodiscard]] correspondence correspond(std::string_view before, std::string_view after) const {
+        if (before == after) {
+            return correspondence::head;
+        }
+        auto best = correspondence::none;
+        const auto range = find(after);
+        for (const auto& [type, kind] : range) {
+            best = type == before ? std::max(best, kind) : best;
+        }
+        // The other way round, where one was taken apart.
+        for (const auto& [type, kind] : find(before)) {
+            best = type == after ? std::max(best, std::min(kind, correspondence::part)) : best;
+        }
+        return best;
+    }
+
+    [[nodiscard]] constexpr trail trail_of(std::string_view) const noexcept { return trail::maybe; }
+
+private:
+    struct entry {
+        std::string type;
+        correspondence kind = correspondence::none;
     };
 
-    /// No value.
-    json_part() = default;
+    [[nodiscard]] const std::vector<entry>& find(std::string_view type) const {
+        static const std::vector<entry> none;
+        auto found = made_of_.find(std::string(type));
+        found =
+            found == made_of_.end() ? made_of_.find(std::string(detail::plain_type(type))) : found;
+        return found == made_of_.end() ? none : found->second;
+    }
 
-    /// The value of a node, the texts of which begin at `texts`.
-    json_part(const detail::json_node* node, const char* texts) : node_(node), texts_(texts) {}
+    void read(std::string_view line) {
+        const auto equals = line.find('=');
+        if (equals == line.npos) {
+            return;
+        }
+        const auto parts = line.substr(equals + 1);
+        const auto bar = std::min(parts.find('|'), parts.size());
+        for_each_word(line.substr(0, equals), [&](std::string_view type) {
+            auto& list = made_of_[std::string(type)];
+            for_each_word(parts.substr(0, bar), [&](std::string_view word) {
+                list.push_back({std::string(word), correspondence::head});
+            });
+            for_each_word(parts.substr(std::min(bar + 1, parts.size())),
+                          [&](std::string_view word) {
+                              list.push_back({std::string(word), correspondence::part});
+                          });
+        });
+    }
 
-    /// Whether there is a value, be it null.
-    [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
+    template <class Function>
+    static void for_each_word(std::string_view text, Function f) {
+        for (;;) {
+            const auto first = text.find_first_not_of(' ');
+            if (first == text.npos) {
+                return;
+            }
+            text.remove_prefix(first);
+            const auto word = text.substr(0, text.find(' '));
+            f(word);
+            text.remove_prefix(word.size());
+        }
+    }
 
-    /// Whether it is null, which is a value.
-    [[nodiscard]] bool is_null() const noexcept { return is(kind::null); }
-    /// Whether it is true or false.
-    [[nodiscard]] bool is_boolean() const noexcept { return is(kind::boolean); }
-    /// Whether it is a string.
-    [[nodiscard]] bool is_text() const noexcept { return is(kind::text); }
-    /// Whether it has elements, be they none.
-    [[nodiscard]] bool is_array() const noexcept { return is(kind::array); }
-    /// Whether it has members, be they none.
-    [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
+    std::unordered_map<std::string, std::vector<entry>> made_of_;
+};
 
-    /// Whether it is a list of texts. Complexity: O(length).
-    [[nodiscard]] bool is_texts() const noexcept {
-        if (!is_array()) {
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
+
+// <stemma/align/detail/type_pairs.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
+#define STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
+
+namespace stemma::detail {
+
+/// What a lexicon says of all pairs of types of two graphs, asked once each.
+class type_pairs {
+public:
+    template <lexicon_policy Lexicon>
+    type_pairs(const comparable_graph& before, const comparable_graph& after,
+               const Lexicon& lexicon)
+        : width_(after.type_count())
+        , equal_of_(before.type_count(), no_id)
+        , had_(after.type_count(), false) {
+        for (id a = 0; a < before.type_count(); ++a) {
+            for (id b = 0; b < after.type_count(); ++b) {
+                const auto fit = lexicon.correspond(before.type_text(a), after.type_text(b));
+                fits_.push_back(static_cast<std::uint8_t>(fit));
+                if (before.type_text(a) == after.type_text(b)) {
+                    equal_of_[a] = b;
+                    had_[b] = true;
+                }
+            }
+        }
+        for (id b = 0; b < after.type_count(); ++b) {
+            passes_.push_back(lists_type(passing_operators, after.type_text(b)));
+            lays_out_.push_back(lists_type(layout_operators, after.type_text(b)));
+            hashes_.push_back(hash_bytes(after.type_text(b)));
+        }
+    }
+
+    /// Returns: how a type of the changed graph fits one of the original.
+    [[nodiscard]] correspondence fit(id before, id after) const noexcept {
+        return static_cast<correspondence>(fits_[std::size_t{before} * width_ + after]);
+    }
+    /// Whether types are equal.
+    [[nodiscard]] bool equal(id before, id after) const noexcept {
+        return equal_of_[before] == after;
+    }
+    /// Whether the original has a type of the changed graph.
+    [[nodiscard]] bool had(id after) const { return had_[after]; }
+    /// Whether operators of a type of the changed graph pass on what they read.
+    [[nodiscard]] bool passes(id after) const { return passes_[after]; }
+    /// Whether they only lay out what they read.
+    [[nodiscard]] bool lays_out(id after) const { return lays_out_[after]; }
+    /// Returns: the hash of a type of the changed graph.
+    [[nodiscard]] std::uint64_t hash(id after) const noexcept { return hashes_[after]; }
+
+private:
+    std::size_t width_;
+    std::vector<std::uint8_t> fits_;
+    std::vector<id> equal_of_;
+    std::vector<bool> had_;
+    std::vector<bool> passes_;
+    std::vector<bool> lays_out_;
+    std::vector<std::uint64_t> hashes_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
+
+// <stemma/align/detail/value_numbers.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
+#define STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
+
+namespace stemma::detail {
+
+/// Numbers for what operators and values compute: equal ones are computed alike, of the same.
+/// An `Identity` computes what it reads.
+class value_numbers {
+public:
+    /// Stands for an input that is left out.
+    static constexpr std::uint64_t left_out = 0x51ed'270b'ab2c'9e6dU;
+
+    /// Requires: the graph outlives this. Complexity: O(operators + inputs).
+    explicit value_numbers(const comparable_graph& graph)
+        : graph_(graph)
+        , of_value_(graph.value_count())
+        , of_operator_(graph.operator_count())
+        , next_(graph.operator_count(), no_id)
+        , last_(graph.operator_count())
+        , data_(graph.value_count()) {
+        std::iota(last_.begin(), last_.end(), id{0});
+        for (const auto text : texts(graph)) {
+            types_.push_back(hash_bytes(text));
+        }
+        for (id value = 0; value < graph.value_count(); ++value) {
+            of_value_[value] = of_source(value);
+            data_[value] = graph.role(value) == value_role::given;
+        }
+        index_.reserve(graph.operator_count());
+        for (id op = 0; op < graph.operator_count(); ++op) {
+            number(op);
+        }
+    }
+
+    /// Returns: the number of a value.
+    [[nodiscard]] std::uint64_t of_value(id value) const noexcept { return of_value_[value]; }
+    /// Returns: the number of an operator.
+    [[nodiscard]] std::uint64_t of_operator(id op) const noexcept { return of_operator_[op]; }
+    /// Returns: the first operator of a number, or `no_id`.
+    [[nodiscard]] id find(std::uint64_t number) const {
+        return index_.find(number, [&](id op) { return of_operator_[op] == number; });
+    }
+    /// Returns: the next operator of the same number behind one, or `no_id`.
+    [[nodiscard]] id next_equal(id op) const noexcept { return next_[op]; }
+    /// Whether a value depends on what is given, beyond its shape.
+    [[nodiscard]] bool is_data(id value) const { return data_[value]; }
+
+    /// Returns: the number of an operator that reads values of such numbers: `of(value)`.
+    template <class Of>
+    [[nodiscard]] static std::uint64_t number_of(const comparable_graph& graph, id op,
+                                                 std::uint64_t type, Of of) {
+        auto number = hash_mix(type, graph.attributes(op));
+        for (const auto value : graph.inputs(op)) {
+            number = hash_mix(number, value == no_id ? left_out : of(value));
+        }
+        return hash_mix(number, graph.outputs(op).size());
+    }
+
+    /// Returns: the number of what an operator makes at a slot.
+    [[nodiscard]] static std::uint64_t of_output(std::uint64_t number, std::size_t slot) noexcept {
+        return hash_mix(number, slot + 1);
+    }
+
+private:
+    [[nodiscard]] static std::vector<std::string_view> texts(const comparable_graph& graph) {
+        std::vector<std::string_view> result;
+        for (id type = 0; type < graph.type_count(); ++type) {
+            result.push_back(graph.type_text(type));
+        }
+        return result;
+    }
+
+    /// Of one that no operator makes, or not yet: itself, or what it holds.
+    [[nodiscard]] std::uint64_t of_source(id value) const {
+        const auto content = graph_.content(value);
+        return content != 0 ? content : hash_mix(0x9d8a'61d3'7e11'6b27U, value);
+    }
+
+    void number(id op) {
+        const auto outputs = graph_.outputs(op);
+        const auto inputs = graph_.inputs(op);
+        bool data = false;
+        for (const auto value : inputs) {
+            data = data || (value != no_id && data_[value]);
+        }
+        data = (data || graph_.opaque(op)) && !graph_.hides_data(op);
+        const auto self = graph_.opaque(op) ? hash_mix(0x2c1b'3c6d'0e44'5a1fU, op)
+                                            : number_of(graph_, op, types_[graph_.type(op)],
+                                                        [&](id value) { return of_value_[value]; });
+        of_operator_[op] = self;
+        const auto first =
+            index_.insert(self, op, [&](id other) { return of_operator_[other] == self; });
+        if (first != op) {
+            next_[last_[first]] = op;
+            last_[first] = op;
+        }
+        const bool passes = graph_.type_text(graph_.type(op)) == "Identity" && inputs.size() == 1 &&
+                            inputs[0] != no_id;
+        for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
+            const auto value = outputs[slot];
+            if (value == no_id) {
+                continue;
+            }
+            data_[value] = data;
+            if (graph_.content(value) == 0) {
+                of_value_[value] = passes ? of_value_[inputs[0]] : of_output(self, slot);
+            }
+        }
+    }
+
+    const comparable_graph& graph_;
+    std::vector<std::uint64_t> of_value_;
+    std::vector<std::uint64_t> of_operator_;
+    std::vector<std::uint64_t> types_;
+    std::vector<id> next_; // by operator, of the same number
+    std::vector<id> last_; // by the first of a number
+    std::vector<bool> data_;
+    flat_index index_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
+
+// <stemma/core/detail/grouped_ids.hpp>
+#ifndef STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+#define STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+
+namespace stemma::detail {
+
+/// Ids by the group they are in, groups side by side: two tables, made by counting.
+class grouped_ids {
+public:
+    /// No groups.
+    grouped_ids() : first_(1, 0) {}
+
+    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
+    /// Requires: groups are below `count`, and both calls say the same.
+    /// Complexity: O(members + groups).
+    template <class ForEach>
+    grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
+        // A group's entry counts two places behind it, then says where it is written next, and
+        // last where it ends.
+        for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
+        for (std::size_t g = 2; g < first_.size(); ++g) {
+            first_[g] += first_[g - 1];
+        }
+        members_.resize(first_.back());
+        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
+        first_.pop_back();
+    }
+
+    /// Returns: how many groups there are, empty ones included.
+    [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
+
+    /// Returns: the members of a group, in the order in which they came.
+    [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
+        return range(group, group + 1);
+    }
+
+    /// Returns: the members of the groups in [begin, end), one group after the other.
+    [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
+        return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
+    }
+
+private:
+    std::vector<id> first_; // by group, and one more
+    std::vector<id> members_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
+
+// <stemma/align/detail/absorbed_readers.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
+#define STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
+
+namespace stemma::detail {
+
+/// What so many read tells little, and costs much.
+inline constexpr std::size_t most_readers = 64;
+
+/// Finds what operators of a changed graph make that are called after what they made before more
+/// was fused into them.
+class absorbed_readers {
+public:
+    /// `values` is by value of the changed graph the one of the original, or `no_id`.
+    absorbed_readers(const comparable_graph& before, const comparable_graph& after,
+                     const value_numbers& numbers, const type_pairs& types,
+                     const grouped_ids& before_readers, const grouped_ids& after_readers,
+                     std::vector<id>& values)
+        : before_(before)
+        , after_(after)
+        , numbers_(numbers)
+        , types_(types)
+        , before_readers_(before_readers)
+        , after_readers_(after_readers)
+        , value_(values) {}
+
+    /// What is called after a value may have taken in what came next and is gone: as long as one
+    /// operator alone reads it, and nothing that the new one does not read as well.
+    void follow(std::span<const id> hinted) {
+        std::vector<bool> left(before_.value_count(), false);
+        for (const auto v : value_) {
+            if (v != no_id) {
+                left[v] = true;
+            }
+        }
+        for (const auto op : hinted) {
+            const auto out = after_.outputs(op)[0];
+            for (auto next = only_reader(value_[out]); next != no_id;
+                 next = only_reader(value_[out])) {
+                const auto made = before_.outputs(next);
+                if (made.size() != 1 || made[0] == no_id || left[made[0]] ||
+                    types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
+                    is_read_on(out, next) || !reads_all_of(op, next, value_[out])) {
+                    break;
+                }
+                value_[out] = made[0];
+                left[made[0]] = true;
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] id only_reader(id before) const {
+        const auto readers = before_readers_[before];
+        const bool one = !readers.empty() && readers.size() <= most_readers &&
+                         std::all_of(readers.begin(), readers.end(),
+                                     [&](id other) { return other == readers.front(); });
+        return one ? readers.front() : no_id;
+    }
+
+    /// Whether a reader of a value is of the type of an operator of the original.
+    [[nodiscard]] bool is_read_on(id value, id before) const {
+        const auto readers = after_readers_[value];
+        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+            return types_.fit(before_.type(before), after_.type(reader)) == correspondence::head;
+        });
+    }
+
+    /// Whether an operator reads all data that one of the original reads besides a value.
+    [[nodiscard]] bool reads_all_of(id op, id before, id besides) const {
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(before);
+        return std::all_of(others.begin(), others.end(), [&](id v) {
+            return v == no_id || v == besides || !numbers_.is_data(v) ||
+                   std::any_of(inputs.begin(), inputs.end(), [&](id input) {
+                       return input != no_id && value_[input] != no_id &&
+                              numbers_.of_value(value_[input]) == numbers_.of_value(v);
+                   });
+        });
+    }
+
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const value_numbers& numbers_;
+    const type_pairs& types_;
+    const grouped_ids& before_readers_;
+    const grouped_ids& after_readers_;
+    std::vector<id>& value_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
+
+// <stemma/align/detail/tool_names.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
+#define STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
+
+namespace stemma::detail {
+
+/// What tools put behind the name of a value or parameter that they make another one of. `#` stands
+/// for digits.
+inline constexpr std::string_view tool_suffixes = R"(
+_nchwc
+_bn
+_token_#
+_quantized
+_quantized_zero_point
+_quantized_scale
+_quant
+_scale
+_zero_point
+_scale_mul
+_QuantizeLinear
+_QuantizeLinear_Output
+_QuantizeLinear_Input
+_DequantizeLinear
+_DequantizeLinear_Output
+_DynamicQuantizeLinear
+_ReduceMin
+_ReduceMax
+_output_quantized
+_output_quantized_cast
+_quantized_cast
+_MatMulInteger
+_ConvInteger
+_matmul
+_cast_#
+_cast_to_float16
+_cast_to_float32
+_cast_to_fp16
+_cast_to_fp32
+_to_fp16
+_to_fp32
+_fp16
+_fp32
+_bf16
+_transposed
+_transpose
+_transpose_optimized
+_T
+_Q4
+_Q4G#
+_DQ_Q4
+_bias_reshape_output
+_qdq
+_quantize
+_dequantize
+_q
+_dq
+/duplicated
+_copy
+_fused
+)";
+
+/// What they put in front.
+inline constexpr std::string_view tool_prefixes = R"(
+graph_input_cast_
+graph_output_cast_
+InsertedPrecisionFreeCast_
+InsertedCast_
+fused_
+fused 
+ConvBnFusion_W_
+ConvBnFusion_BN_B_
+ConvMulFusion_W_
+ConvAddFusion_Add_B_
+)";
+
+/// Returns: how many characters at the end of `name` are one of `suffixes`, the longest; 0 for
+/// none, or where nothing would be left. Complexity: O(length of the list).
+[[nodiscard]] constexpr std::size_t suffix_length(std::string_view name,
+                                                  std::string_view suffixes) noexcept {
+    std::size_t longest = 0;
+    while (!suffixes.empty()) {
+        auto suffix = suffixes.substr(0, suffixes.find('\n'));
+        suffixes.remove_prefix(suffix.size() == suffixes.size() ? suffix.size()
+                                                                : suffix.size() + 1);
+        auto end = name.size();
+        const bool counts = suffix.ends_with('#');
+        if (counts) {
+            suffix.remove_suffix(1);
+            while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') {
+                --end;
+            }
+        }
+        if (suffix.empty() || (counts && end == name.size()) || end <= suffix.size() ||
+            !name.substr(0, end).ends_with(suffix)) {
+            continue;
+        }
+        const auto length = suffix.size() + name.size() - end;
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+/// Returns: how many characters in front of `name` are one of `prefixes`; 0 for none, or where
+/// nothing would be left. Complexity: O(length of the list).
+[[nodiscard]] constexpr std::size_t prefix_length(std::string_view name,
+                                                  std::string_view prefixes) noexcept {
+    while (!prefixes.empty()) {
+        const auto prefix = prefixes.substr(0, prefixes.find('\n'));
+        prefixes.remove_prefix(prefix.size() == prefixes.size() ? prefix.size()
+                                                                : prefix.size() + 1);
+        if (!prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix)) {
+            return prefix.size();
+        }
+    }
+    return 0;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
+
+// <stemma/align/detail/value_names.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
+#define STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
+
+namespace stemma::detail {
+
+/// The values of a graph by name; a name of several finds none.
+class value_names {
+public:
+    /// Requires: the graph outlives this. Complexity: O(values + length of names).
+    explicit value_names(const comparable_graph& graph)
+        : graph_(graph), index_(graph.value_count()), several_(graph.value_count()) {
+        for (id value = 0; value < graph.value_count(); ++value) {
+            const auto name = graph.value_name(value);
+            if (name.empty()) {
+                continue;
+            }
+            const auto known = index_.insert(
+                hash_bytes(name), value, [&](id other) { return graph.value_name(other) == name; });
+            several_[known] = several_[known] || known != value;
+        }
+    }
+
+    /// Returns: the value of a name, or `no_id`. Complexity: O(length).
+    [[nodiscard]] id find(std::string_view name) const {
+        if (name.empty()) {
+            return no_id;
+        }
+        const auto found = index_.find(hash_bytes(name),
+                                       [&](id value) { return graph_.value_name(value) == name; });
+        return found == no_id || several_[found] ? no_id : found;
+    }
+
+    /// The same, of a name behind which, or in front of which, tools put words of theirs.
+    /// Complexity: O(length of the lists).
+    [[nodiscard]] id find_within(std::string_view name) const {
+        for (int cuts = 0; cuts < 4 && !name.empty(); ++cuts) {
+            const auto behind = suffix_length(name, tool_suffixes);
+            const auto before = behind > 0 ? 0 : prefix_length(name, tool_prefixes);
+            if (behind + before == 0) {
+                break;
+            }
+            name.remove_suffix(behind);
+            name.remove_prefix(before);
+            if (const auto found = find(name); found != no_id) {
+                return found;
+            }
+        }
+        return no_id;
+    }
+
+private:
+    const comparable_graph& graph_;
+    flat_index index_;
+    std::vector<bool> several_; // by the first value of a name
+};
+
+/// The operators of a graph by name; a name of several finds none.
+class operator_names {
+public:
+    /// Requires: the graph outlives this. Complexity: O(operators + length of names).
+    explicit operator_names(const comparable_graph& graph)
+        : graph_(graph), index_(graph.operator_count()), several_(graph.operator_count()) {
+        for (id op = 0; op < graph.operator_count(); ++op) {
+            const auto name = graph.name(op);
+            if (!name.empty()) {
+                const auto known = index_.insert(
+                    hash_bytes(name), op, [&](id other) { return graph.name(other) == name; });
+                several_[known] = several_[known] || known != op;
+            }
+        }
+    }
+
+    /// Returns: the operator of a name, or `no_id`. Complexity: O(length).
+    [[nodiscard]] id find(std::string_view name) const {
+        const auto found = name.empty() ? no_id : index_.find(hash_bytes(name), [&](id op) {
+            return graph_.name(op) == name;
+        });
+        return found == no_id || several_[found] ? no_id : found;
+    }
+
+private:
+    const comparable_graph& graph_;
+    flat_index index_;
+    std::vector<bool> several_; // by the first operator of a name
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
+
+// <stemma/model/node_origins.hpp>
+#ifndef STEMMA_MODEL_NODE_ORIGINS_HPP
+#define STEMMA_MODEL_NODE_ORIGINS_HPP
+
+namespace stemma {
+
+/// How an operator of a changed graph is to those of the original that it came from.
+enum class origin_kind : std::uint8_t {
+    unknown,  ///< nothing was found
+    kept,     ///< it is one of the original, or several that compute the same
+    replaced, ///< it stands for those
+    inserted, ///< it was put in where the data come from: they are those of the producer
+    served,   ///< it was put in where the data go: they are those of the readers
+};
+
+/// Returns: the name that files and reports use.
+[[nodiscard]] constexpr std::string_view to_string(origin_kind kind) noexcept {
+    constexpr std::string_view names[]{"unknown", "kept", "replaced", "inserted", "served"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// Which operators of an original graph those of a graph came from.
+class node_origins {
+public:
+    /// An operator of the original.
+    struct origin {
+        std::string_view graph; ///< the way to its graph, "" for the main one
+        id position = no_id;    ///< in that graph
+        std::string_view name;  ///< "" where it has none
+        id module = 0;          ///< preorder rank
+    };
+
+    /// Whether nothing is known of any operator.
+    [[nodiscard]] bool empty() const noexcept { return kinds_.empty(); }
+
+    /// Returns: the number of a new origin; texts are copied. Complexity: O(length) expected.
+    id add_origin(const origin& one) {
+        records_.push_back(
+            {texts_.intern(one.graph), one.position, texts_.intern(one.name), one.module});
+        return static_cast<id>(records_.size() - 1);
+    }
+
+    /// Appends what the next operator came from. Complexity: O(origins).
+    void add(origin_kind kind, std::span<const id> origins) {
+        kinds_.push_back(kind);
+        members_.insert(members_.end(), origins.begin(), origins.end());
+        first_.push_back(static_cast<id>(members_.size()));
+    }
+
+    /// Returns: the numbers of an operator's origins; none behind the last that was added.
+    [[nodiscard]] std::span<const id> of(id node) const noexcept {
+        return node < kinds_.size()
+                   ? std::span(members_).subspan(first_[node], first_[node + 1] - first_[node])
+                   : std::span<const id>();
+    }
+
+    /// Returns: how an operator is to these.
+    [[nodiscard]] origin_kind kind(id node) const noexcept {
+        return node < kinds_.size() ? kinds_[node] : origin_kind::unknown;
+    }
+
+    /// Returns: the origin of a number. Valid until one is added.
+    [[nodiscard]] origin operator[](id number) const {
+        const auto& record = records_[number];
+        return {texts_[record.graph], record.position, texts_[record.name], record.module};
+    }
+
+private:
+    struct origin_record {
+        id graph = 0;
+        id position = no_id;
+        id name = 0;
+        id module = 0;
+    };
+
+    detail::string_pool texts_;
+    std::vector<origin_record> records_;
+    std::vector<origin_kind> kinds_;
+    std::vector<id> first_{0};
+    std::vector<id> members_;
+};
+
+/// What is carried over from an original besides modules.
+struct carried_facts {
+    node_origins origins; ///< which operators of it those of the graph came from
+    /// Operators with several tags, and the modules of these.
+    std::vector<std::pair<id, std::vector<id>>> several;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_NODE_ORIGINS_HPP
+
+// <stemma/align/graph_alignment.hpp>
+#ifndef STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
+#define STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
+
+namespace stemma {
+
+/// By what a value or operator of a changed graph was found in the original, from nothing to best.
+enum class match_basis : std::uint8_t {
+    none,       ///< it was not
+    neighbours, ///< by what is around it
+    passed,     ///< it is what an inserted operator passes on
+    derived,    ///< by a name with a tool's suffix, or by content in another layout
+    named,      ///< by its name
+    computed,   ///< the same is computed of the same
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(match_basis basis) noexcept {
+    constexpr std::string_view names[]{"none",    "neighbours", "passed",
+                                       "derived", "named",      "computed"};
+    return names[static_cast<std::size_t>(basis)];
+}
+
+/// Which operators of an original graph those of a changed one came from.
+class graph_alignment {
+public:
+    /// What was found of one operator of the changed graph.
+    struct found_origins {
+        origin_kind kind = origin_kind::unknown; ///< how it is to them
+        float confidence = 0;                    ///< 0 to 1
+    };
+
+    /// Returns: how many operators of the changed graph it speaks of.
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(found_.size()); }
+
+    /// Returns: what was found of an operator.
+    [[nodiscard]] const found_origins& of(id op) const noexcept { return found_[op]; }
+
+    /// Returns: the operators of the original, ascending; those that compute with data where there
+    /// are any.
+    [[nodiscard]] std::span<const id> origins(id op) const noexcept {
+        return std::span(origins_).subspan(first_[op], first_[op + 1] - first_[op]);
+    }
+
+    /// Returns: by value of the changed graph the one of the original, or `no_id`.
+    [[nodiscard]] std::span<const id> values() const noexcept { return values_; }
+
+    /// Returns: by what a value was found.
+    [[nodiscard]] match_basis basis(id value) const noexcept { return bases_[value]; }
+
+    /// Returns: how many operators have an origin. Complexity: O(operators).
+    [[nodiscard]] std::size_t found_count() const {
+        return static_cast<std::size_t>(
+            std::count_if(found_.begin(), found_.end(), [](const found_origins& one) {
+                return one.kind != origin_kind::unknown;
+            }));
+    }
+
+    /// Appends what was found of the next operator.
+    void add(const found_origins& found, std::span<const id> origins) {
+        found_.push_back(found);
+        origins_.insert(origins_.end(), origins.begin(), origins.end());
+        first_.push_back(static_cast<id>(origins_.size()));
+    }
+
+    /// Takes what was found of all values.
+    void set_values(std::vector<id> values, std::vector<match_basis> bases) {
+        values_ = std::move(values);
+        bases_ = std::move(bases);
+    }
+
+private:
+    std::vector<found_origins> found_;
+    std::vector<id> first_{0};
+    std::vector<id> origins_;
+    std::vector<id> values_;
+    std::vector<match_basis> bases_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
+
+// <stemma/align/detail/known_values.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
+#define STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
+
+namespace stemma::detail {
+
+/// Returns: the operators that read each value of a graph, one as often as it does.
+/// Complexity: O(values + inputs).
+[[nodiscard]] inline grouped_ids readers_in(const comparable_graph& graph) {
+    return grouped_ids(graph.value_count(), [&](auto take) {
+        for (id op = 0; op < graph.operator_count(); ++op) {
+            for (const auto value : graph.inputs(op)) {
+                value == no_id ? void() : take(value, op);
+            }
+        }
+    });
+}
+
+/// The values of a graph by what they hold.
+class stored_contents {
+public:
+    /// Requires: the graph outlives this. Complexity: O(values), and O(n log n) in stored ones.
+    explicit stored_contents(const comparable_graph& graph) : graph_(graph) {
+        for (id v = 0; v < graph.value_count(); ++v) {
+            if (const auto content = graph.content(v); content != 0) {
+                const auto known = index_.insert(
+                    content, v, [&](id other) { return graph.content(other) == content; });
+                if (known != v) {
+                    shared_.push_back(content);
+                }
+            }
+        }
+        std::sort(shared_.begin(), shared_.end());
+        for (const auto& [value, loose] : graph.loose_contents()) {
+            loose_.emplace_back(loose, value);
+        }
+        std::sort(loose_.begin(), loose_.end());
+    }
+
+    /// Returns: the first value of a content, or `no_id`; none holds 0.
+    [[nodiscard]] id find(std::uint64_t content) const {
+        return content == 0 ? no_id : index_.find(content, [&](id other) {
+            return graph_.content(other) == content;
+        });
+    }
+
+    /// Whether one value alone holds that.
+    [[nodiscard]] bool is_unique(std::uint64_t content) const {
+        return !std::binary_search(shared_.begin(), shared_.end(), content);
+    }
+
+    /// Returns: the value of the same elements in whatever order, `no_id` for none or several.
+    [[nodiscard]] id find_loose(std::uint64_t loose) const {
+        const auto at = std::lower_bound(loose_.begin(), loose_.end(), std::pair(loose, id{0}));
+        const bool found = at != loose_.end() && at->first == loose;
+        const bool again = found && at + 1 != loose_.end() && (at + 1)->first == loose;
+        return found && !again ? at->second : no_id;
+    }
+
+private:
+    const comparable_graph& graph_;
+    flat_index index_;
+    std::vector<std::uint64_t> shared_; // of several values, ascending
+    std::vector<std::pair<std::uint64_t, id>> loose_;
+};
+
+/// Finds the values of the original that those of a changed graph are which no operator makes: what
+/// is given by name, else by position; what is stored by what it holds.
+class source_matcher {
+public:
+    source_matcher(const comparable_graph& before, const comparable_graph& after,
+                   const value_names& names, const stored_contents& contents,
+                   std::vector<id>& values, std::vector<match_basis>& bases)
+        : before_(before)
+        , after_(after)
+        , names_(names)
+        , contents_(contents)
+        , value_(values)
+        , basis_(bases) {}
+
+    /// Complexity: O(values).
+    void run() {
+        std::vector<id> given_before;
+        std::vector<id> given_after;
+        for (id v = 0; v < before_.value_count(); ++v) {
+            if (before_.role(v) == value_role::given) {
+                given_before.push_back(v);
+            }
+        }
+        for (id v = 0; v < after_.value_count(); ++v) {
+            if (after_.role(v) == value_role::given) {
+                given_after.push_back(v);
+            }
+        }
+        const bool as_many = given_before.size() == given_after.size();
+        for (std::size_t i = 0; i < given_after.size(); ++i) {
+            const auto named = names_.find(after_.value_name(given_after[i]));
+            if (named != no_id && before_.role(named) == value_role::given) {
+                set(given_after[i], named, match_basis::named);
+            } else if (as_many) {
+                set(given_after[i], given_before[i], match_basis::neighbours);
+            }
+        }
+        for (id v = 0; v < after_.value_count(); ++v) {
+            if (after_.role(v) == value_role::stored) {
+                match_stored(v);
+            }
+        }
+        for (const auto& [v, loose] : after_.loose_contents()) {
+            if (value_[v] == no_id) {
+                if (const auto found = contents_.find_loose(loose); found != no_id) {
+                    set(v, found, match_basis::derived);
+                }
+            }
+        }
+    }
+
+private:
+    void set(id after, id before, match_basis basis) {
+        value_[after] = before;
+        basis_[after] = basis;
+    }
+
+    void match_stored(id v) {
+        const auto same = contents_.find(after_.content(v));
+        if (same == no_id) {
+            return;
+        }
+        const auto named = names_.find(after_.value_name(v));
+        const bool confirmed = named != no_id && before_.content(named) == after_.content(v);
+        set(v, confirmed ? named : same, match_basis::computed);
+    }
+
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const value_names& names_;
+    const stored_contents& contents_;
+    std::vector<id>& value_;
+    std::vector<match_basis>& basis_;
+};
+
+/// Whether an operator of a changed graph reads something that one value of the original holds.
+[[nodiscard]] inline bool is_anchored(const comparable_graph& after, id op,
+                                      const stored_contents& contents) {
+    const auto inputs = after.inputs(op);
+    return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
+        return v != no_id && after.role(v) == value_role::stored && after.content(v) != 0 &&
+               contents.is_unique(after.content(v)) && contents.find(after.content(v)) != no_id;
+    });
+}
+
+/// What was found of the values of a changed graph without their names.
+struct values_found {
+    const value_numbers& numbers;
+    const type_pairs& types;
+    const value_names& names; ///< of the original
+    const stored_contents& contents;
+    const std::vector<id>& values;
+    const std::vector<match_basis>& bases;
+};
+
+/// Whether names of values still mean what they meant: tools that number all values anew give them
+/// names that others had. Complexity: O(values).
+[[nodiscard]] inline bool are_names_kept(const comparable_graph& before,
+                                         const comparable_graph& after, const values_found& found) {
+    struct votes {
+        std::size_t yes = 0;
+        std::size_t no = 0;
+
+        void add(bool agrees) { (agrees ? yes : no) += 1; }
+        [[nodiscard]] bool passed() const { return yes >= 3 * no; }
+    };
+    votes stored;
+    votes made;
+    votes typed;
+    for (id v = 0; v < after.value_count(); ++v) {
+        const auto named = found.names.find(after.value_name(v));
+        if (named == no_id || after.role(v) == value_role::given) {
+            continue;
+        }
+        const bool is_stored = after.role(v) == value_role::stored;
+        const auto content = after.content(v);
+        const auto maker = after.maker(v);
+        if (found.values[v] != no_id &&
+            (is_stored ? content != 0 && found.contents.is_unique(content)
+                       : found.bases[v] == match_basis::computed ||
+                             is_anchored(after, maker, found.contents))) {
+            (is_stored ? stored : made)
+                .add(found.numbers.of_value(named) == found.numbers.of_value(found.values[v]));
+        }
+        const auto then = before.maker(named);
+        if (maker != no_id && then != no_id && found.types.had(after.type(maker))) {
+            typed.add(found.types.fit(before.type(then), after.type(maker)) !=
+                      correspondence::none);
+        }
+    }
+    const bool enough = made.yes + made.no >= 3;
+    return stored.passed() && (enough ? made.passed() : typed.yes >= typed.no);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
+
+// <stemma/align/detail/graph_matcher.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
+#define STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
+
+namespace stemma::detail {
+
+/// Finds for the values of a changed graph those of the original that they are.
+class graph_matcher {
+public:
+    graph_matcher(const comparable_graph& before, const comparable_graph& after,
+                  const value_numbers& numbers, const type_pairs& types)
+        : before_(before)
+        , after_(after)
+        , numbers_(numbers)
+        , types_(types)
+        , names_(before)
+        , operators_(before)
+        , contents_(before)
+        , before_readers_(readers_in(before))
+        , after_readers_(readers_in(after))
+        , value_(after.value_count(), no_id)
+        , basis_(after.value_count(), match_basis::none)
+        , partner_(after.operator_count(), no_id)
+        , taken_(before.operator_count(), false)
+        , next_free_(before.operator_count(), no_id) {}
+
+    /// Complexity: O(operators + values + inputs) of both graphs, expected.
+    void run() {
+        source_matcher(before_, after_, names_, contents_, value_, basis_).run();
+        sweep(false);
+        grow();
+        if (are_names_kept(before_, after_,
+                           {numbers_, types_, names_, contents_, value_, basis_})) {
+            forget();
+            source_matcher(before_, after_, names_, contents_, value_, basis_).run();
+            sweep(true);
+            absorbed_readers(before_, after_, numbers_, types_, before_readers_, after_readers_,
+                             value_)
+                .follow(hinted_);
+            hinted_.clear();
+            grow();
+        }
+    }
+
+    [[nodiscard]] std::vector<id> take_values() { return std::move(value_); }
+    [[nodiscard]] std::vector<match_basis> take_bases() { return std::move(basis_); }
+    /// Returns: the value of the original that one is, or `no_id`.
+    [[nodiscard]] id value(id after) const noexcept { return value_[after]; }
+    /// Returns: by what it was found.
+    [[nodiscard]] match_basis basis(id after) const noexcept { return basis_[after]; }
+    /// Returns: the operator of the same type that an operator is, or `no_id`.
+    [[nodiscard]] id partner(id after) const noexcept { return partner_[after]; }
+    [[nodiscard]] const grouped_ids& before_readers() const noexcept { return before_readers_; }
+    [[nodiscard]] const grouped_ids& after_readers() const noexcept { return after_readers_; }
+    [[nodiscard]] const value_names& names() const noexcept { return names_; }
+    [[nodiscard]] bool uses_names() const noexcept { return uses_names_; }
+
+private:
+    void set(id after, id before, match_basis basis) {
+        value_[after] = before;
+        basis_[after] = basis;
+    }
+
+    /// Returns: the number of an operator of the changed graph in terms of the original, 0 where
+    /// something that it reads is not known.
+    [[nodiscard]] std::uint64_t number_of(id op) const {
+        bool known = !after_.opaque(op);
+        for (const auto v : after_.inputs(op)) {
+            known = known && (v == no_id || value_[v] != no_id);
+        }
+        return !known
+                   ? 0
+                   : value_numbers::number_of(after_, op, types_.hash(after_.type(op)),
+                                              [&](id v) { return numbers_.of_value(value_[v]); });
+    }
+
+    /// Returns: an operator of the number, one that no other stands for if there is any.
+    [[nodiscard]] id take_equal(id first) {
+        auto& free = next_free_[first];
+        free = free == no_id ? first : free;
+        while (taken_[free] && numbers_.next_equal(free) != no_id) {
+            free = numbers_.next_equal(free);
+        }
+        return taken_[free] ? first : free;
+    }
+
+    /// Goes through all operators in order, and asks of each what it computes and how that is
+    /// called.
+    void sweep(bool with_names) {
+        uses_names_ = with_names;
+        for (id v = 0; with_names && v < after_.value_count(); ++v) {
+            if (value_[v] == no_id && after_.maker(v) == no_id) {
+                match_by_name(v);
+            }
+        }
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            const auto number = number_of(op);
+            const auto equal = number == 0 ? no_id : numbers_.find(number);
+            if (equal != no_id) {
+                match_computed(op, equal, with_names);
+            }
+            for (const auto v : after_.outputs(op)) {
+                if (v != no_id && value_[v] == no_id && with_names) {
+                    match_by_name(v);
+                }
+            }
+            if (with_names) {
+                match_by_own_name(op);
+            }
+            pass_on(op);
+        }
+    }
+
+    /// Tools call what they make of an operator after it, or after the value that it made.
+    void match_by_own_name(id op) {
+        const auto outputs = after_.outputs(op);
+        if (outputs.empty() || outputs[0] == no_id || value_[outputs[0]] != no_id) {
+            return;
+        }
+        const auto name = after_.name(op);
+        const auto within = names_.find_within(name);
+        if (within != no_id && before_.maker(within) != no_id) {
+            set(outputs[0], within, match_basis::derived);
+            hinted_.push_back(op);
+            return;
+        }
+        const auto same = operators_.find(name);
+        if (same != no_id && types_.equal(before_.type(same), after_.type(op))) {
+            const auto others = before_.outputs(same);
+            for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
+                if (outputs[i] != no_id && others[i] != no_id && value_[outputs[i]] == no_id) {
+                    set(outputs[i], others[i], match_basis::derived);
+                }
+            }
+            hinted_.push_back(op);
+        }
+    }
+
+    void match_computed(id op, id equal, bool with_names) {
+        const auto outputs = after_.outputs(op);
+        auto named = no_id;
+        for (std::size_t i = 0; with_names && i < outputs.size() && named == no_id; ++i) {
+            const auto v = outputs[i] == no_id ? no_id : names_.find(after_.value_name(outputs[i]));
+            named = v == no_id ? no_id : before_.maker(v);
+        }
+        if (named != no_id && numbers_.of_operator(named) == numbers_.of_operator(equal)) {
+            pair(op, named, match_basis::computed);
+        } else if (named == no_id || !types_.equal(before_.type(named), after_.type(op))) {
+            pair(op, take_equal(equal), match_basis::computed);
+        }
+    }
+
+    void match_by_name(id v) {
+        const auto name = after_.value_name(v);
+        if (const auto named = names_.find(name); named != no_id) {
+            set(v, named, match_basis::named);
+        } else if (const auto within = names_.find_within(name); within != no_id) {
+            set(v, within, match_basis::derived);
+        }
+    }
+
+    /// What an inserted operator makes is what it reads, unless the original has such an operator.
+    void pass_on(id op) {
+        const auto inputs = after_.inputs(op);
+        const auto outputs = after_.outputs(op);
+        if (!types_.passes(after_.type(op)) || inputs.empty() || inputs[0] == no_id ||
+            outputs.empty() || outputs[0] == no_id || value_[outputs[0]] != no_id ||
+            value_[inputs[0]] == no_id) {
+            return;
+        }
+        const auto readers = before_readers_[value_[inputs[0]]];
+        const auto end =
+            readers.begin() + static_cast<std::ptrdiff_t>(std::min(readers.size(), most_readers));
+        const bool had = std::any_of(readers.begin(), end, [&](id reader) {
+            return types_.equal(before_.type(reader), after_.type(op)) && !taken_[reader];
+        });
+        if (!had) {
+            set(outputs[0], value_[inputs[0]], match_basis::passed);
+        }
+    }
+
+    void pair(id op, id before, match_basis basis) {
+        partner_[op] = before;
+        taken_[before] = true;
+        const auto outputs = after_.outputs(op);
+        const auto others = before_.outputs(before);
+        for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
+            if (outputs[i] != no_id && others[i] != no_id) {
+                set(outputs[i], others[i], basis);
+            }
+        }
+    }
+
+    /// Goes from what is known to what is around it, until nothing more is found.
+    void grow() {
+        grow(true);
+        grow(false);
+    }
+
+    void grow(bool only_anchored) {
+        const auto& results = after_.results();
+        const auto& others = before_.results();
+        for (std::size_t i = 0; results.size() == others.size() && i < results.size(); ++i) {
+            if (results[i] != no_id && value_[results[i]] == no_id && others[i] != no_id) {
+                set(results[i], others[i], match_basis::neighbours);
+            }
+        }
+        std::vector<id> work(after_.operator_count());
+        for (id op = 0; op < work.size(); ++op) {
+            work[op] = after_.operator_count() - 1 - op;
+        }
+        std::vector<bool> waits(after_.operator_count(), true);
+        while (!work.empty()) {
+            const auto op = work.back();
+            work.pop_back();
+            waits[op] = false;
+            const auto add = [&](id other) {
+                if (other != no_id && !waits[other]) {
+                    waits[other] = true;
+                    work.push_back(other);
+                }
+            };
+            if (grow_from(op, only_anchored)) {
+                for (const auto v : after_.inputs(op)) {
+                    v == no_id ? void() : add(after_.maker(v));
+                }
+                for (const auto v : after_.outputs(op)) {
+                    if (v != no_id) {
+                        const auto readers = after_readers_[v];
+                        std::for_each(readers.begin(), readers.end(), add);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns: whether something was found of an operator's values.
+    [[nodiscard]] bool grow_from(id op, bool only_anchored) {
+        grown_ = false;
+        if (partner_[op] == no_id) {
+            const auto found =
+                only_anchored && !is_anchored(after_, op, contents_) ? no_id : find_partner(op);
+            if (found == no_id) {
+                return false;
+            }
+            pair_unset(op, found);
+        } else if (basis_of(op) == match_basis::computed) {
+            return false; // and so was all that it reads
+        }
+        bool changed = false;
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(partner_[op]);
+        for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i) {
+            if (inputs[i] != no_id && others[i] != no_id && value_[inputs[i]] == no_id &&
+                (after_.role(inputs[i]) == value_role::stored) ==
+                    (before_.role(others[i]) == value_role::stored)) {
+                set(inputs[i], others[i], match_basis::neighbours);
+                changed = true;
+            }
+        }
+        return changed || grown_;
+    }
+
+    [[nodiscard]] match_basis basis_of(id op) const {
+        const auto outputs = after_.outputs(op);
+        return outputs.empty() || outputs[0] == no_id ? match_basis::none : basis_[outputs[0]];
+    }
+
+    void pair_unset(id op, id before) {
+        partner_[op] = before;
+        taken_[before] = true;
+        const auto outputs = after_.outputs(op);
+        const auto others = before_.outputs(before);
+        for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
+            if (outputs[i] != no_id && others[i] != no_id && value_[outputs[i]] == no_id) {
+                set(outputs[i], others[i], match_basis::neighbours);
+                grown_ = true;
+            }
+        }
+    }
+
+    /// Returns: the operator of the original that makes what this one makes, or else reads what it
+    /// reads, of the same type; `no_id` for none or several.
+    [[nodiscard]] id find_partner(id op) {
+        for (const auto v : after_.outputs(op)) {
+            const auto maker = v == no_id || value_[v] == no_id ? no_id : before_.maker(value_[v]);
+            if (maker != no_id) {
+                return fits(maker, op) ? maker : no_id;
+            }
+        }
+        auto best = no_id;
+        auto most = -1;
+        bool several = false;
+        for (const auto v : after_.inputs(op)) {
+            if (v == no_id || value_[v] == no_id) {
+                continue;
+            }
+            const auto readers = before_readers_[value_[v]];
+            if (readers.size() > most_readers) {
+                continue;
+            }
+            for (const auto reader : readers) {
+                if (taken_[reader] || reader == best || !fits(reader, op)) {
+                    continue;
+                }
+                const auto found = agreement(reader, op);
+                several = found == most || (several && found < most);
+                best = found > most ? reader : best;
+                most = std::max(most, found);
+            }
+        }
+        return several ? no_id : best;
+    }
+
+    /// Whether an operator may be one of the original: of the same type, and nothing that it reads
+    /// is known to be something else.
+    [[nodiscard]] bool fits(id before, id op) const {
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(before);
+        if (!types_.equal(before_.type(before), after_.type(op)) ||
+            inputs.size() != others.size()) {
             return false;
         }
-        for (const auto element : *this) {
-            if (!element.is_text()) {
+        return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
+            return v == no_id || value_[v] == no_id || basis_[v] == match_basis::neighbours ||
+                   std::any_of(others.begin(), others.end(), [&](id other) {
+                       return other != no_id &&
+                              (other == value_[v] ||
+                               numbers_.of_value(other) == numbers_.of_value(value_[v]));
+                   });
+        });
+    }
+
+    [[nodiscard]] int agreement(id before, id op) const {
+        const auto others = before_.inputs(before);
+        int found = before_.attributes(before) == after_.attributes(op) ? 1 : 0;
+        for (const auto v : after_.inputs(op)) {
+            if (v != no_id && value_[v] != no_id &&
+                std::find(others.begin(), others.end(), value_[v]) != others.end()) {
+                found += 2;
+            }
+        }
+        return found;
+    }
+
+    void forget() {
+        std::fill(partner_.begin(), partner_.end(), no_id);
+        std::fill(taken_.begin(), taken_.end(), false);
+        std::fill(next_free_.begin(), next_free_.end(), no_id);
+        std::fill(value_.begin(), value_.end(), no_id);
+        std::fill(basis_.begin(), basis_.end(), match_basis::none);
+    }
+
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const value_numbers& numbers_;
+    const type_pairs& types_;
+    value_names names_;
+    operator_names operators_;
+    stored_contents contents_;
+    grouped_ids before_readers_; // by value
+    grouped_ids after_readers_;
+    std::vector<id> value_; // by value of the changed graph
+    std::vector<match_basis> basis_;
+    std::vector<id> partner_;   // by operator of the changed graph: one of the same type
+    std::vector<bool> taken_;   // by operator of the original: whether it is a partner
+    std::vector<id> next_free_; // by the first operator of a number
+    std::vector<id> hinted_;    // operators found by their own names
+    bool uses_names_ = false;
+    bool grown_ = false;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
+
+// <stemma/align/detail/group_aligner.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP
+#define STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP
+
+namespace stemma::detail {
+
+/// Divides what lies between values that are left among the operators that stand there now.
+class group_aligner {
+public:
+    group_aligner(const comparable_graph& before, const comparable_graph& after,
+                  const type_pairs& types, const graph_matcher& values)
+        : before_(before), after_(after), types_(types), values_(values) {}
+
+    /// Returns: for each operator of `group` its operators of `region`, both ascending; none for
+    /// one that was put in. Complexity: O(group * region).
+    [[nodiscard]] std::vector<std::vector<id>> divide(std::span<const id> group,
+                                                      std::span<const id> region) {
+        std::vector<std::vector<id>> parts(group.size());
+        std::vector<std::size_t> holder(region.size(), group.size());
+        pair_in_order(group, region, holder);
+        take_results(group, region, holder);
+        for (std::size_t r = region.size(); r-- > 0;) {
+            if (holder[r] == group.size()) {
+                holder[r] = neighbour(group, region, holder, r);
+            }
+        }
+        for (std::size_t r = 0; r < region.size(); ++r) {
+            if (holder[r] < group.size()) {
+                parts[holder[r]].push_back(region[r]);
+            }
+        }
+        share(group, parts);
+        return parts;
+    }
+
+private:
+    /// Returns: how well an operator fits one of the original.
+    [[nodiscard]] int fit(id op, id before) const {
+        int score = 0;
+        switch (types_.fit(before_.type(before), after_.type(op))) {
+        case correspondence::head:
+            score = 6;
+            break;
+        case correspondence::part:
+            score = 2;
+            break;
+        default:
+            break;
+        }
+        const auto outputs = after_.outputs(op);
+        for (const auto v : outputs) {
+            if (v != no_id && values_.value(v) != no_id &&
+                before_.maker(values_.value(v)) == before) {
+                score += 4;
+            }
+        }
+        const auto others = before_.inputs(before);
+        for (const auto v : after_.inputs(op)) {
+            if (v != no_id && values_.value(v) != no_id &&
+                before_.role(values_.value(v)) == value_role::stored &&
+                std::find(others.begin(), others.end(), values_.value(v)) != others.end()) {
+                score += 5;
+            }
+        }
+        const auto name = after_.name(op);
+        if (score > 0 && !name.empty() && values_.uses_names() && name == before_.name(before)) {
+            score += 5;
+        }
+        return score;
+    }
+
+    /// Pairs as well as possible without crossing.
+    void pair_in_order(std::span<const id> group, std::span<const id> region,
+                       std::vector<std::size_t>& holder) {
+        const auto width = region.size() + 1;
+        std::vector<int> best((group.size() + 1) * width, 0);
+        std::vector<int> fits(group.size() * region.size());
+        for (std::size_t g = group.size(); g-- > 0;) {
+            for (std::size_t r = region.size(); r-- > 0;) {
+                const auto score = fit(group[g], region[r]);
+                fits[g * region.size() + r] = score;
+                auto most = std::max(best[(g + 1) * width + r], best[g * width + r + 1]);
+                if (score > 0) {
+                    most = std::max(most, score + best[(g + 1) * width + r + 1]);
+                }
+                best[g * width + r] = most;
+            }
+        }
+        std::size_t g = 0;
+        std::size_t r = 0;
+        while (g < group.size() && r < region.size()) {
+            const auto score = fits[g * region.size() + r];
+            if (score > 0 && best[g * width + r] == score + best[(g + 1) * width + r + 1]) {
+                holder[r++] = g++;
+            } else if (best[g * width + r] == best[(g + 1) * width + r]) {
+                ++g;
+            } else {
+                ++r;
+            }
+        }
+    }
+
+    /// What makes a value that is left is held by who makes it now.
+    void take_results(std::span<const id> group, std::span<const id> region,
+                      std::vector<std::size_t>& holder) const {
+        for (std::size_t g = 0; g < group.size(); ++g) {
+            for (const auto v : after_.outputs(group[g])) {
+                const auto maker = v == no_id || values_.value(v) == no_id
+                                       ? no_id
+                                       : before_.maker(values_.value(v));
+                const auto at = std::lower_bound(region.begin(), region.end(), maker);
+                if (maker != no_id && at != region.end() && *at == maker &&
+                    !types_.passes(after_.type(group[g]))) {
+                    auto& held = holder[static_cast<std::size_t>(at - region.begin())];
+                    held = held == group.size() ? g : held;
+                }
+            }
+        }
+    }
+
+    /// Returns: who holds what an operator of the region reads and can hold it as well, else who
+    /// holds what reads it.
+    [[nodiscard]] std::size_t neighbour(std::span<const id> group, std::span<const id> region,
+                                        const std::vector<std::size_t>& holder,
+                                        std::size_t r) const {
+        const auto held_by = [&](id op) {
+            const auto at = std::lower_bound(region.begin(), region.end(), op);
+            return op != no_id && at != region.end() && *at == op
+                       ? holder[static_cast<std::size_t>(at - region.begin())]
+                       : group.size();
+        };
+        const auto fuses = [&](std::size_t g) {
+            return g < group.size() && types_.fit(before_.type(region[r]), after_.type(group[g])) >=
+                                           correspondence::part;
+        };
+        auto reads = group.size();
+        for (const auto v : before_.inputs(region[r])) {
+            const auto g = v == no_id ? group.size() : held_by(before_.maker(v));
+            if (fuses(g)) {
+                return g;
+            }
+            reads = g < group.size() ? g : reads;
+        }
+        auto read = group.size();
+        for (const auto v : before_.outputs(region[r])) {
+            if (v == no_id) {
+                continue;
+            }
+            for (const auto reader : values_.before_readers()[v]) {
+                const auto g = held_by(reader);
+                if (fuses(g)) {
+                    return g;
+                }
+                read = g < group.size() ? g : read;
+            }
+        }
+        return read < group.size() ? read : reads;
+    }
+
+    /// What one was split into shares it: what got nothing and passes nothing on takes what those
+    /// around it have.
+    void share(std::span<const id> group, std::vector<std::vector<id>>& parts) const {
+        const auto at = [&](id op) {
+            const auto found = std::lower_bound(group.begin(), group.end(), op);
+            return op != no_id && found != group.end() && *found == op
+                       ? static_cast<std::size_t>(found - group.begin())
+                       : group.size();
+        };
+        std::vector<bool> lacks(group.size());
+        for (std::size_t g = 0; g < group.size(); ++g) {
+            lacks[g] = parts[g].empty() && !types_.passes(after_.type(group[g]));
+        }
+        for (std::size_t g = group.size(); g-- > 0;) { // from who reads it
+            for (const auto v : after_.outputs(group[g])) {
+                if (v == no_id || !lacks[g] || !parts[g].empty()) {
+                    continue;
+                }
+                for (const auto reader : values_.after_readers()[v]) {
+                    if (const auto other = at(reader);
+                        other < group.size() && shares(group[g], parts[other])) {
+                        parts[g] = parts[other];
+                        break;
+                    }
+                }
+            }
+        }
+        for (std::size_t g = 0; g < group.size(); ++g) { // else from who makes what it reads
+            for (const auto v : after_.inputs(group[g])) {
+                const auto other = v == no_id || !lacks[g] || !parts[g].empty()
+                                       ? group.size()
+                                       : at(after_.maker(v));
+                if (other < group.size() && shares(group[g], parts[other])) {
+                    parts[g] = parts[other];
+                }
+            }
+        }
+    }
+
+    /// Whether an operator may be a part of what one of some was taken apart into.
+    [[nodiscard]] bool shares(id op, const std::vector<id>& origins) const {
+        return !origins.empty() && (!types_.lays_out(after_.type(op)) ||
+                                    std::any_of(origins.begin(), origins.end(), [&](id before) {
+                                        return types_.fit(before_.type(before), after_.type(op)) >=
+                                               correspondence::part;
+                                    }));
+    }
+
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const type_pairs& types_;
+    const graph_matcher& values_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP
+
+// <stemma/align/detail/slice_finder.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
+#define STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
+
+namespace stemma::detail {
+
+/// Operators of a graph that lead from some values to others.
+struct graph_slice {
+    std::vector<id> operators; ///< ascending
+    bool begins_met = true;    ///< no other way leads there: every way back ends at a given value
+    bool whole = true;         ///< else there are more than are worth a look
+};
+
+/// Finds what lies between values of an original that are left in a changed graph.
+class slice_finder {
+public:
+    /// `left` is by value: whether the changed graph has it. Requires: all outlive this.
+    slice_finder(const comparable_graph& graph, const value_numbers& numbers,
+                 const std::vector<bool>& left)
+        : graph_(graph), numbers_(numbers), left_(left), seen_(graph.value_count(), 0) {}
+
+    /// Returns: what makes the values `ends` of `begins` and of nothing else, going back through
+    /// data where an end is data; where other values lead there as well, what makes them of values
+    /// that are left. Complexity: O(operators found and their inputs), up to a constant.
+    [[nodiscard]] graph_slice find(std::span<const id> begins, std::span<const id> ends) {
+        begin_numbers_.clear();
+        for (const auto v : begins) {
+            begin_numbers_.push_back(numbers_.of_value(v));
+        }
+        std::sort(begin_numbers_.begin(), begin_numbers_.end());
+        auto found = walk(ends, true);
+        if (!found.begins_met) {
+            auto further = walk(ends, false);
+            if (further.begins_met && further.whole) {
+                return further;
+            }
+        }
+        return found;
+    }
+
+    /// Whether a value is one of those that the last slice began with, or computed alike.
+    [[nodiscard]] bool is_begin(id value) const {
+        return std::binary_search(begin_numbers_.begin(), begin_numbers_.end(),
+                                  numbers_.of_value(value));
+    }
+
+private:
+    static constexpr std::size_t most = 1024;
+
+    [[nodiscard]] graph_slice walk(std::span<const id> ends, bool stop_at_left) {
+        graph_slice result;
+        const bool only_data =
+            std::any_of(ends.begin(), ends.end(), [&](id v) { return numbers_.is_data(v); });
+        ++round_;
+        work_.assign(ends.begin(), ends.end());
+        const auto end_count = work_.size();
+        for (const auto v : ends) {
+            seen_[v] = round_;
+        }
+        for (std::size_t at = 0; at < work_.size(); ++at) {
+            const auto v = work_[at];
+            if (at >= end_count) {
+                if (is_begin(v)) {
+                    continue;
+                }
+                if (stop_at_left && left_[v]) {
+                    result.begins_met = false;
+                    continue;
+                }
+            }
+            const auto maker = graph_.maker(v);
+            if (maker == no_id) {
+                result.begins_met = result.begins_met && graph_.role(v) != value_role::given;
+                continue;
+            }
+            const auto place =
+                std::lower_bound(result.operators.begin(), result.operators.end(), maker);
+            if (place != result.operators.end() && *place == maker) {
+                continue;
+            }
+            if (result.operators.size() == most) {
+                result.whole = false;
+                break;
+            }
+            result.operators.insert(place, maker);
+            for (const auto input : graph_.inputs(maker)) {
+                if (input != no_id && seen_[input] != round_ &&
+                    (!only_data || numbers_.is_data(input))) {
+                    seen_[input] = round_;
+                    work_.push_back(input);
+                }
+            }
+        }
+        return result;
+    }
+
+    const comparable_graph& graph_;
+    const value_numbers& numbers_;
+    const std::vector<bool>& left_;
+    std::vector<std::uint32_t> seen_; // by value: in which round
+    std::uint32_t round_ = 0;
+    std::vector<id> work_;
+    std::vector<std::uint64_t> begin_numbers_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
+
+// <stemma/align/detail/aligned_origins.hpp>
+#ifndef STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
+#define STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
+
+namespace stemma::detail {
+
+/// Finds for the operators of a changed graph those of the original that they came from, once
+/// values are known.
+class aligned_origins {
+public:
+    aligned_origins(const comparable_graph& before, const comparable_graph& after,
+                    const value_numbers& numbers, const type_pairs& types,
+                    const graph_matcher& values)
+        : before_(before)
+        , after_(after)
+        , numbers_(numbers)
+        , types_(types)
+        , values_(values)
+        , left_(before.value_count(), false)
+        , slices_(before, numbers, left_)
+        , groups_(before, after, types, values)
+        , origins_(after.operator_count())
+        , found_(after.operator_count())
+        , grouped_(after.operator_count(), false) {
+        for (id v = 0; v < after.value_count(); ++v) {
+            if (values.value(v) != no_id) {
+                left_[values.value(v)] = true;
+            }
+        }
+    }
+
+    /// Adds what is found to an alignment.
+    void run(graph_alignment& result) {
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            if (!grouped_[op]) {
+                settle(op);
+            }
+        }
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            if (found_[op].kind == origin_kind::inserted) {
+                follow_data(op);
+            }
+        }
+        for (auto op = after_.operator_count(); op-- > 0;) {
+            if (found_[op].kind == origin_kind::served) {
+                follow_readers(op);
+            }
+        }
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            result.add(found_[op], origins_[op]);
+        }
+    }
+
+private:
+    static constexpr std::size_t most_in_group = 512;
+
+    static void add(std::vector<id>& list, id v) {
+        if (std::find(list.begin(), list.end(), v) == list.end()) {
+            list.push_back(v);
+        }
+    }
+
+    [[nodiscard]] bool is_known(id v) const { return v == no_id || values_.value(v) != no_id; }
+
+    /// Whether all of its values are known, so that it stands alone.
+    [[nodiscard]] bool stands_alone(id op) const {
+        const auto inputs = after_.inputs(op);
+        const auto outputs = after_.outputs(op);
+        const auto known_or_stored = [&](id v) { return is_known(v) || after_.maker(v) == no_id; };
+        return std::all_of(inputs.begin(), inputs.end(), known_or_stored) &&
+               std::any_of(outputs.begin(), outputs.end(),
+                           [&](id v) { return v != no_id && values_.value(v) != no_id; });
+    }
+
+    void settle(id op) {
+        if (is_same(op)) {
+            found_[op] = {origin_kind::kept, certainty(op)};
+            origins_[op] = {values_.partner(op)};
+            return;
+        }
+        if (!stands_alone(op)) {
+            settle_group(op);
+            return;
+        }
+        begins_.clear();
+        ends_.clear();
+        note(op);
+        settle_slice(op);
+    }
+
+    /// Whether it is an operator of the original that reads the same values, too.
+    [[nodiscard]] bool is_same(id op) const {
+        const auto partner = values_.partner(op);
+        if (partner == no_id) {
+            return false;
+        }
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(partner);
+        if (inputs.size() != others.size()) {
+            return false;
+        }
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const auto v = inputs[i] == no_id ? no_id : values_.value(inputs[i]);
+            const bool alike =
+                inputs[i] == no_id
+                    ? others[i] == no_id
+                    : others[i] != no_id &&
+                          (v == no_id ? after_.maker(inputs[i]) == no_id
+                                      : v == others[i] ||
+                                            numbers_.of_value(v) == numbers_.of_value(others[i]));
+            if (!alike) {
                 return false;
             }
         }
         return true;
     }
 
-    /// Whether it is a number without a fraction that `Number` can hold.
-    template <std::integral Number>
-    [[nodiscard]] bool is_number() const noexcept {
-        return is(kind::natural) ? std::in_range<Number>(node_->content)
-                                 : is(kind::negative) && std::in_range<Number>(negative());
-    }
-
-    /// Throws: `std::invalid_argument` when it is no boolean.
-    [[nodiscard]] bool boolean() const {
-        check(is_boolean(), "a boolean");
-        return node_->content != 0;
-    }
-
-    /// Throws: `std::invalid_argument` when it is no text.
-    [[nodiscard]] std::string_view text() const {
-        check(is_text(), "a text");
-        return {texts_ + node_->content, node_->size};
-    }
-
-    /// Throws: `std::invalid_argument` unless `is_number<Number>()`.
-    template <std::integral Number>
-    [[nodiscard]] Number number() const {
-        check(is_number<Number>(), "a number");
-        return is(kind::natural) ? static_cast<Number>(node_->content)
-                                 : static_cast<Number>(negative());
-    }
-
-    /// Returns: how many values an array or object holds, 0 for all else.
-    [[nodiscard]] std::size_t size() const noexcept {
-        return is_array() || is_object() ? static_cast<std::size_t>(node_->content) : 0;
-    }
-
-    /// Returns: element `i` of an array, or none. Complexity: O(i).
-    [[nodiscard]] json_part operator[](std::size_t i) const noexcept {
-        if (!is_array() || i >= size()) {
-            return {};
-        }
-        iterator element(node_ + 1, texts_);
-        while (i-- > 0) {
-            ++element;
-        }
-        return *element;
-    }
-
-    /// Returns: the member of an object, the last of several of one key, or none.
-    /// Complexity: O(members), so no table of them needs to be made.
-    [[nodiscard]] json_part operator[](std::string_view key) const noexcept {
-        const detail::json_node* found = nullptr;
-        const auto* member = is_object() ? node_ + 1 : nullptr;
-        for (auto left = member == nullptr ? 0 : size(); left-- > 0; member += member->step()) {
-            if (std::string_view(texts_ + member->key, member->key_size) == key) {
-                found = member;
+    void note(id op) {
+        for (const auto v : after_.inputs(op)) {
+            if (v != no_id && values_.value(v) != no_id &&
+                before_.role(values_.value(v)) != value_role::stored) {
+                add(begins_, values_.value(v));
             }
         }
-        return {found, texts_};
-    }
-
-    /// Throws: `std::invalid_argument` when it is no array.
-    [[nodiscard]] iterator begin() const {
-        check(is_array(), "a list");
-        return {node_ + 1, texts_};
-    }
-
-    /// Requires: an array.
-    [[nodiscard]] iterator end() const noexcept { return {node_ + node_->size, texts_}; }
-
-    /// Throws: `std::invalid_argument` when it is no list of texts. Complexity: O(length).
-    [[nodiscard]] std::vector<std::string> texts() const {
-        std::vector<std::string> result;
-        for (const auto element : *this) {
-            result.emplace_back(element.text());
-        }
-        return result;
-    }
-
-    /// Throws: `std::invalid_argument` when it is no list of such numbers. Complexity: O(length).
-    template <std::integral Number>
-    [[nodiscard]] std::vector<Number> numbers() const {
-        std::vector<Number> result;
-        for (const auto element : *this) {
-            result.push_back(element.number<Number>());
-        }
-        return result;
-    }
-
-    /// Whether it is this text.
-    friend bool operator==(const json_part& part, std::string_view text) {
-        return part.is_text() && part.text() == text;
-    }
-
-private:
-    friend class json_value;
-
-    [[nodiscard]] bool is(kind wanted) const noexcept {
-        return node_ != nullptr && node_->kind == wanted;
-    }
-
-    [[nodiscard]] std::size_t steps() const noexcept {
-        return node_ == nullptr ? 0 : node_->step();
-    }
-
-    [[nodiscard]] std::int64_t negative() const noexcept {
-        return static_cast<std::int64_t>(node_->content);
-    }
-
-    static void check(bool right, const char* wanted) {
-        if (!right) {
-            STEMMA_THROW(std::invalid_argument(std::string("something else stands where ") +
-                                               wanted + " belongs"));
-        }
-    }
-
-    const detail::json_node* node_ = nullptr;
-    const char* texts_ = nullptr;
-};
-
-/// Holds a JSON value, made from the events of a parser in their order.
-///
-/// Two arrays for all of it, which are used again for the next value: nlohmann's values allocate
-/// for every name and text, and take longer to make than to parse.
-class json_value {
-    using kind = detail::json_kind;
-
-public:
-    /// Without a value.
-    json_value() = default;
-
-    /// Keeps what `part` sees. Complexity: O(size of that).
-    explicit json_value(const json_part& part) : nodes_(part.node_, part.node_ + part.steps()) {
-        for (auto& node : nodes_) {
-            node.key = keep({part.texts_ + node.key, node.key_size});
-            if (node.kind == kind::text) {
-                node.content = keep({part.texts_ + node.content, node.size});
+        for (const auto v : after_.outputs(op)) {
+            if (v != no_id && values_.value(v) != no_id) {
+                add(ends_, values_.value(v));
             }
         }
     }
 
-    /// Returns: a view of it all, of none before anything was added.
-    [[nodiscard]] json_part part() const noexcept {
-        return nodes_.empty() ? json_part() : json_part(nodes_.data(), texts_.data());
-    }
-
-    /// Forgets the value, and keeps the room.
-    void clear() noexcept {
-        nodes_.clear();
-        texts_.clear();
-    }
-
-    /// Whether every array and object that was begun has come to its end.
-    [[nodiscard]] bool is_whole() const noexcept { return open_.empty(); }
-
-    /// The key of what is added next.
-    void key(std::string_view name) {
-        key_ = keep(name);
-        key_size_ = name.size();
-    }
-
-    /// Adds null.
-    void null() { add(kind::null); }
-    /// Adds true or false.
-    void boolean(bool value) { add(kind::boolean).content = value ? 1 : 0; }
-
-    /// Adds a copy of a text.
-    void text(std::string_view value) {
-        auto& node = add(kind::text);
-        node.content = keep(value);
-        node.size = value.size();
-    }
-
-    /// A number that is below zero.
-    void negative(std::int64_t value) {
-        add(kind::negative).content = static_cast<std::uint64_t>(value);
-    }
-
-    /// A number that is not.
-    void natural(std::uint64_t value) { add(kind::natural).content = value; }
-
-    /// A number with a fraction, or one that is too large for the others. Its value is not kept,
-    /// as nothing that is read has one.
-    void real() { add(kind::real); }
-
-    /// What is added up to the matching `end` is inside.
-    void begin_array() { begin(kind::array); }
-
-    /// As `begin_array`, each value behind its key.
-    void begin_object() { begin(kind::object); }
-
-    /// Of the array or object that was begun last.
-    void end() {
-        nodes_[open_.back()].size = nodes_.size() - open_.back();
-        open_.pop_back();
-    }
-
-private:
-    detail::json_node& add(kind added) {
-        if (!open_.empty()) {
-            ++nodes_[open_.back()].content;
+    void settle_slice(id op) {
+        const auto slice = between();
+        auto& found = found_[op];
+        found.confidence = slice.whole ? certainty(op) : certainty(op) / 2;
+        if (slice.operators.empty()) {
+            found.kind = origin_kind::inserted;
+            return;
         }
-        return nodes_.emplace_back(
-            detail::json_node{added, key_, std::exchange(key_size_, 0), 0, 1});
+        origins_[op] = counted(slice.operators);
+        found.kind =
+            origins_[op].size() == 1 && types_.equal(before_.type(origins_[op][0]), after_.type(op))
+                ? origin_kind::kept
+                : origin_kind::replaced;
     }
 
-    void begin(kind added) {
-        add(added);
-        open_.push_back(nodes_.size() - 1);
+    /// Returns: what lies between `begins_` and `ends_`; nothing where these are the same.
+    [[nodiscard]] graph_slice between() {
+        auto ends = ends_;
+        std::erase_if(ends, [&](id end) {
+            return std::any_of(begins_.begin(), begins_.end(), [&](id v) {
+                return numbers_.of_value(v) == numbers_.of_value(end);
+            });
+        });
+        return ends.empty() ? graph_slice{} : slices_.find(begins_, ends);
     }
 
-    [[nodiscard]] std::size_t keep(std::string_view text) {
-        texts_.append(text);
-        return texts_.size() - text.size();
-    }
-
-    std::vector<std::size_t> open_; // arrays and objects that have not ended
-    std::size_t key_ = 0;
-    std::size_t key_size_ = 0;
-    std::vector<detail::json_node> nodes_;
-    std::string texts_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_IO_DETAIL_JSON_PART_HPP
-
-// <stemma/capture/detail/captured_json.hpp>
-#ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
-#define STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
-
-namespace stemma {
-
-/// One object of a capture, and what to say when it is not as it should be.
-class captured_json {
-public:
-    /// Throws: `error` of `error_code::malformed` when the part is no object.
-    captured_json(json_part object, std::string_view file, std::string_view what,
-                  std::size_t number)
-        : object_(object), file_(file), what_(what), number_(number) {
-        if (!object_.is_object()) {
-            fail("is no object");
-        }
-    }
-
-    /// Whether the object has a key, be it null.
-    [[nodiscard]] bool has(std::string_view key) const { return bool(object_[key]); }
-
-    /// Whether the object has a text under a key.
-    [[nodiscard]] bool is_text(std::string_view key) const { return object_[key].is_text(); }
-
-    /// Throws: when it is missing or no text.
-    [[nodiscard]] std::string text(std::string_view key) const {
-        const auto found = object_[key];
-        if (!found.is_text()) {
-            fail("lacks the text '" + std::string(key) + "'");
-        }
-        return std::string(found.text());
-    }
-
-    /// Returns: `no_id` when it is missing, null or out of range.
-    [[nodiscard]] id number(std::string_view key) const {
-        const auto found = object_[key];
-        return found.is_number<id>() ? found.number<id>() : no_id;
-    }
-
-    /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
-    /// Complexity: O(length of the list).
-    [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
-        const auto found = object_[key];
-        if (!found || found.is_null()) {
-            return {};
-        }
-        if (!found.is_array()) {
-            fail("has something else than a list as '" + std::string(key) + "'");
-        }
-        if (!found.is_texts()) {
-            fail("has something else than texts in '" + std::string(key) + "'");
-        }
-        return found.texts();
-    }
-
-    /// Returns: the shapes in a list, that of what has none being empty.
-    /// Complexity: O(length of the list).
-    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
-        std::vector<std::vector<std::int64_t>> result;
-        const auto found = object_[key];
-        if (found.is_array()) {
-            for (const auto shape : found) {
-                result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
-            }
-        }
-        return result;
-    }
-
-    /// Throws: always, `error` of `error_code::malformed` that names file, part and number.
-    [[noreturn]] void fail(std::string_view reason) const {
-        STEMMA_THROW(error(error_code::malformed, file_,
-                           std::string(what_) + " " + std::to_string(number_), reason));
-    }
-
-private:
-    /// What is no number is -1.
-    [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
-        std::vector<std::int64_t> result;
-        for (const auto extent : shape) {
-            const bool known = extent.is_number<std::int64_t>();
-            result.push_back(known ? extent.number<std::int64_t>() : -1);
-        }
-        return result;
-    }
-
-    json_part object_;
-    std::string_view file_;
-    std::string_view what_;
-    std::size_t number_;
-};
-
-/// Returns: the module at a path or under an alias, or `no_id`.
-/// Complexity: O(length) expected, and O(aliases) where no path leads there.
-[[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
-    id m = 0;
-    auto rest = path;
-    while (!rest.empty() && m != no_id) {
-        const auto dot = rest.find('.');
-        m = modules.child(m, rest.substr(0, dot));
-        rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
-    }
-    if (m == no_id) {
-        for (const auto& alias : modules.aliases()) {
-            if (alias.path == path) {
-                return alias.module;
-            }
-        }
-    }
-    return m;
-}
-
-/// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
-/// Complexity: as `find_path`, and O(parameters of the module).
-[[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
-                                                               std::string_view path) {
-    const auto dot = path.rfind('.');
-    const auto owner =
-        find_path(modules, dot == path.npos ? std::string_view{} : path.substr(0, dot));
-    const auto last = dot == path.npos ? path : path.substr(dot + 1);
-    if (owner != no_id) {
-        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
-            if (const auto found = modules.parameter(owner, i); found.name == last) {
-                return found;
-            }
-        }
-    }
-    return std::nullopt;
-}
-
-/// The modules of the paths that a part of a capture names.
-class captured_paths {
-public:
-    /// What leads nowhere becomes a fault of `made`.
-    /// Complexity: for each path as `find_path`, for each of its ends that leads nowhere.
-    captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
-                   std::string_view part) {
-        std::size_t lost = 0;
-        std::string example;
-        for (id p = 0; p < paths.size(); ++p) {
-            std::string_view path = paths[p];
-            auto m = find_path(modules, path);
-            exact_.push_back(m != no_id);
-            if (m == no_id) {
-                example = lost++ == 0 ? std::string(path) : example;
-                while (m == no_id) {
-                    const auto dot = path.rfind('.');
-                    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
-                    m = find_path(modules, path);
-                }
-            }
-            modules_.push_back(m);
-        }
-        if (lost > 0) {
-            made.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
-                           " modules in the " + std::string(part) +
-                           " are not in the tree, such as '" + example + "'");
-        }
-    }
-
-    /// Returns: the module of a path, or the nearest above it; then `exact` becomes false.
-    [[nodiscard]] id module_of(id path, bool& exact) const {
-        exact = exact && exact_[path];
-        return modules_[path];
-    }
-
-private:
-    std::vector<id> modules_;
-    std::vector<bool> exact_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
-
-// <stemma/capture/captured_export.hpp>
-#ifndef STEMMA_CAPTURE_CAPTURED_EXPORT_HPP
-#define STEMMA_CAPTURE_CAPTURED_EXPORT_HPP
-
-namespace stemma {
-
-/// A node of the file that an export wrote, and the module it was exported for.
-struct exported_node {
-    std::string graph;   ///< "" for the main graph, see docs/formats.md
-    id index = no_id;    ///< place in that graph
-    std::string op_type; ///< without its domain
-    std::string module;  ///< path
-};
-
-/// Reads what was recorded while a model was exported: nodes with their full scopes
-/// `pkg.Class::path/pkg.Class::path.of.child`.
-class captured_export {
-public:
-    /// Whether no node was read.
-    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
-
-    /// Throws: `error` of `error_code::malformed`; `file` is named in it.
-    void read_node(json_part node, std::string_view file) {
-        const captured_json at(node, file, "exported node", count_++);
-        if (!at.has("scope")) {
-            at.fail("lacks the text 'scope'");
-        }
-        exported_node made;
-        made.graph = at.has("graph") ? at.text("graph") : std::string();
-        made.index = at.number("index");
-        made.op_type = at.text("op_type");
-        if (made.index == no_id) {
-            at.fail("lacks the number 'index'");
-        }
-        const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
-        if (const auto colons = scope.rfind("::"); colons != scope.npos) {
-            made.module = scope.substr(colons + 2);
-            nodes_.push_back(std::move(made));
-        }
-    }
-
-    /// The nodes that had a scope.
-    [[nodiscard]] std::span<const exported_node> nodes() const noexcept { return nodes_; }
-
-private:
-    std::vector<exported_node> nodes_;
-    std::size_t count_ = 0;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CAPTURE_CAPTURED_EXPORT_HPP
-
-// <stemma/capture/captured_fx.hpp>
-#ifndef STEMMA_CAPTURE_CAPTURED_FX_HPP
-#define STEMMA_CAPTURE_CAPTURED_FX_HPP
-
-namespace stemma {
-
-/// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
-///
-/// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
-/// call_module is the operation of a layer, which reads the layer's parameters; call_function and
-/// call_method are operations; output is none. Unknown keys are ignored.
-class captured_fx {
-public:
-    /// Whether no node was read.
-    [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
-
-    /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
-    void read_node(json_part node, std::string_view file) {
-        const captured_json at(node, file, "FX node", count_++);
-        node_record made;
-        made.kind = at.text("op");
-        made.name = at.text("name");
-        made.target = at.text("target");
-        const bool known = made.kind == "placeholder" || made.kind == "get_attr" ||
-                           made.kind == "call_module" || made.kind == "call_function" ||
-                           made.kind == "call_method" || made.kind == "output";
-        if (!known) {
-            at.fail("is of the unknown kind '" + made.kind + "'");
-        }
-        made.arguments = at.strings("args");
-        made.is_tensor = at.has("shape");
-        const auto stack = at.strings("module_stack");
-        made.path = made.kind == "call_module" ? made.target
-                    : stack.empty()            ? std::string()
-                                               : stack.back();
-        made.operation = made.target;
-        if (made.kind == "call_module" && at.has("class")) {
-            made.operation = at.text("class");
-        }
-        if (made.kind == "placeholder" && at.has("parameter")) {
-            made.kind = "get_attr";
-            made.target = at.text("parameter");
-        }
-        auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
-        const auto known_graph =
-            std::find_if(graphs_.begin(), graphs_.end(),
-                         [&](const graph_record& graph) { return graph.tracer == tracer; });
-        auto& graph = known_graph == graphs_.end()
-                          ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
-                          : *known_graph;
-        graph.shapes_known = graph.shapes_known || made.is_tensor;
-        graph.nodes.push_back(std::move(made));
-    }
-
-    /// Returns: the operations of every graph, with modules of the tree. What does not add up is
-    /// among the faults.
-    /// Complexity: O(nodes and what they read) expected.
-    [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
-        std::vector<captured_operations> made;
-        for (const auto& graph : graphs_) {
-            made.push_back(operations_of(graph, modules));
-        }
-        graphs_.clear();
-        return made;
-    }
-
-private:
-    struct node_record {
-        std::string kind;
-        std::string name;
-        std::string target;
-        std::string operation;
-        std::string path;
-        std::vector<std::string> arguments;
-        bool is_tensor = false; // as far as shapes are known
-    };
-
-    struct graph_record {
-        std::string tracer;
-        std::vector<node_record> nodes;
-        bool shapes_known = false;
-    };
-
-    enum class result { tensor, number, tuple };
-
-    [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
-                                                           const module_tree& modules) {
-        captured_operations made;
-        string_pool paths;
-        std::vector<id> path_of;
-        std::unordered_map<std::string, id> maker;
-        std::unordered_map<std::string, std::string> parameter;
-        std::unordered_map<std::string, result> results;
-        bool finished = false;
-        for (const auto& node : graph.nodes) {
-            finished = finished || node.kind == "output";
-            if (node.kind == "get_attr") {
-                parameter[node.name] = node.target;
-                continue;
-            }
-            if (!node.kind.starts_with("call_")) {
-                continue;
-            }
-            results[node.name] = result_of(node, graph.shapes_known, results);
-            if (const auto whole = tuple_of(node, results); !whole.empty()) {
-                if (const auto source = maker.find(whole); source != maker.end()) {
-                    maker[node.name] = source->second;
-                }
-                continue;
-            }
-            const auto number = made.add({}, node.operation);
-            made[number].module = paths.intern(node.path);
-            // a whole module called as a method
-            made[number].exact = node.kind != "call_method" || node.target != "forward";
-            for (const auto& argument : node.arguments) {
-                if (const auto source = maker.find(argument); source != maker.end()) {
-                    made.add_source(source->second);
-                } else if (const auto read = parameter.find(argument); read != parameter.end()) {
-                    add_parameter(made, modules, read->second);
-                } else {
-                    made.add_input();
-                }
-            }
-            if (node.kind == "call_module") {
-                read_layer(made, modules, node.path, number);
-            }
-            made[number].optional = results[node.name] == result::number;
-            maker[node.name] = number;
-        }
-        if (!finished) {
-            made.add_fault("the FX graph has no output: it is cut short");
-        }
-        const captured_paths known(modules, paths, made, "FX graph");
-        for (id i = 0; i < made.size(); ++i) {
-            made[i].module = known.module_of(made[i].module, made[i].exact);
-        }
-        return made;
-    }
-
-    /// Python computes with sizes and tuples as well; hardly anything of that is exported.
-    [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
-                                          const std::unordered_map<std::string, result>& results) {
-        const auto is_number = [&](const std::string& name) {
-            const auto known = results.find(name);
-            return known != results.end() && known->second == result::number;
+    /// Returns: of some operators those that count: what computes with data where there is such.
+    [[nodiscard]] std::vector<id> counted(const std::vector<id>& all) const {
+        std::vector<id> result;
+        const auto keep = [&](auto wanted) {
+            std::copy_if(all.begin(), all.end(), std::back_inserter(result), wanted);
         };
-        if (shapes_known && node.is_tensor) {
-            return result::tensor;
+        keep([&](id op) {
+            const auto outputs = before_.outputs(op);
+            return std::any_of(outputs.begin(), outputs.end(),
+                               [&](id v) { return v != no_id && numbers_.is_data(v); });
+        });
+        if (result.empty()) {
+            keep([&](id op) { return !before_.constant(op); });
         }
-        const bool asks = node.target == "size" || node.target == "dim" ||
-                          node.target == "builtins.getattr" || node.target == "builtins.len";
-        const bool computes = !node.arguments.empty() &&
-                              std::all_of(node.arguments.begin(), node.arguments.end(), is_number);
-        if (node.kind != "call_module" && (asks || computes)) {
-            return result::number;
-        }
-        return shapes_known ? result::tuple : result::tensor;
+        return result.empty() ? all : result;
     }
 
-    /// Returns: the node whose several results this one only picks from, or "".
-    [[nodiscard]] static std::string
-    tuple_of(const node_record& node, const std::unordered_map<std::string, result>& results) {
-        const auto whole = node.target.ends_with("getitem") && !node.arguments.empty()
-                               ? results.find(node.arguments.front())
-                               : results.end();
-        return whole != results.end() && whole->second == result::tuple ? whole->first
-                                                                        : std::string();
+    [[nodiscard]] float certainty(id op) const {
+        auto best = match_basis::none;
+        for (const auto v : after_.outputs(op)) {
+            best = v == no_id ? best : std::max(best, values_.basis(v));
+        }
+        switch (best) {
+        case match_basis::computed:
+            return confidence::carried_computed;
+        case match_basis::named:
+            return confidence::carried_named;
+        case match_basis::derived:
+            return confidence::carried_derived;
+        case match_basis::passed:
+            return confidence::carried_passed;
+        default:
+            return confidence::carried_between;
+        }
     }
 
-    static void add_parameter(captured_operations& made, const module_tree& modules,
-                              std::string_view name) {
-        if (const auto known = find_parameter(modules, name)) {
-            const auto shape = known->shape;
-            made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+    /// Settles operators that share values which the original has not.
+    void settle_group(id op) {
+        group_.assign(1, op);
+        begins_.clear();
+        ends_.clear();
+        grouped_[op] = true;
+        for (std::size_t at = 0; at < group_.size(); ++at) {
+            const auto join = [&](id other) {
+                if (other != no_id && !grouped_[other] && group_.size() < most_in_group) {
+                    grouped_[other] = true;
+                    group_.push_back(other);
+                }
+            };
+            for (const auto v : after_.inputs(group_[at])) {
+                is_known(v) ? void() : join(after_.maker(v));
+            }
+            for (const auto v : after_.outputs(group_[at])) {
+                if (!is_known(v)) {
+                    const auto readers = values_.after_readers()[v];
+                    std::for_each(readers.begin(), readers.end(), join);
+                }
+            }
+        }
+        std::sort(group_.begin(), group_.end());
+        std::for_each(group_.begin(), group_.end(), [&](id member) { note(member); });
+        const auto ends = ends_;
+        std::erase_if(begins_,
+                      [&](id v) { return std::find(ends.begin(), ends.end(), v) != ends.end(); });
+        const auto slice = between();
+        if (slice.operators.empty()) {
+            std::for_each(group_.begin(), group_.end(), [&](id member) {
+                found_[member] = {ends.empty() ? origin_kind::unknown : origin_kind::inserted,
+                                  certainty(member)};
+            });
             return;
         }
-        made.add_parameter(name, {});
+        const auto region = counted(slice.operators);
+        const auto parts = groups_.divide(group_, region);
+        for (std::size_t i = 0; i < group_.size(); ++i) {
+            const auto member = group_[i];
+            origins_[member] = parts[i];
+            found_[member].confidence = std::min(certainty(member), confidence::carried_passed);
+            found_[member].kind = parts[i].empty() ? origin_kind::inserted
+                                  : parts[i].size() == 1 && types_.equal(before_.type(parts[i][0]),
+                                                                         after_.type(member))
+                                      ? origin_kind::kept
+                                      : origin_kind::replaced;
+        }
     }
 
-    /// A layer may be more than one module: then what it does is done there or below.
-    static void read_layer(captured_operations& made, const module_tree& modules,
-                           const std::string& path, id number) {
-        const auto layer = find_path(modules, path);
-        if (layer == no_id) {
-            return;
+    /// What was put in is where its data come from; where these are stored or given, where they go.
+    void follow_data(id op) {
+        for (const auto v : after_.inputs(op)) {
+            const auto maker = v == no_id ? no_id : after_.maker(v);
+            if (maker == no_id || after_.constant(maker)) {
+                if (v != no_id && after_.role(v) != value_role::stored) {
+                    break;
+                }
+                continue;
+            }
+            if (found_[maker].kind != origin_kind::unknown &&
+                found_[maker].kind != origin_kind::served && maker < op) {
+                origins_[op] = origins_[maker];
+                found_[op].confidence = std::min(found_[op].confidence, found_[maker].confidence);
+                return;
+            }
+            break;
         }
-        const auto& tree = modules.index();
-        if (tree.end(layer) > layer + 1) {
-            made[number].exact = false;
-            made.add_name("forward");
-        }
-        for (auto m = layer; m < tree.end(layer); ++m) {
-            const auto prefix = modules.path(m);
-            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
-                const auto tensor = modules.parameter(m, i);
-                made.add_parameter(
-                    prefix.empty() ? std::string(tensor.name)
-                                   : prefix + "." + std::string(tensor.name),
-                    std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
+        found_[op].kind = origin_kind::served;
+    }
+
+    void follow_readers(id op) {
+        auto& mine = origins_[op];
+        for (const auto v : after_.outputs(op)) {
+            if (v == no_id) {
+                continue;
+            }
+            for (const auto reader : values_.after_readers()[v]) {
+                if (reader > op && mine.size() < most_in_group) {
+                    mine.insert(mine.end(), origins_[reader].begin(), origins_[reader].end());
+                }
             }
         }
+        std::sort(mine.begin(), mine.end());
+        mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+        found_[op].kind = mine.empty() ? origin_kind::unknown : origin_kind::served;
     }
 
-    std::vector<graph_record> graphs_;
-    std::size_t count_ = 0;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CAPTURE_CAPTURED_FX_HPP
-
-// <stemma/capture/detail/tensor_makers.hpp>
-#ifndef STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
-#define STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
-
-namespace stemma::detail {
-
-/// Which operation of a run made a tensor last, and which operations do what another did before.
-class tensor_makers {
-public:
-    /// Notes results of an operation; names that start with `p:` are parameters, and stay so.
-    void note(std::span<const std::string> results, id operation) {
-        for (const auto& tensor : results) {
-            if (!tensor.starts_with("p:")) {
-                maker_[tensor] = operation;
-            }
-        }
-    }
-
-    /// Returns: what made the tensor, or `no_id`.
-    [[nodiscard]] id maker(const std::string& tensor) const {
-        const auto found = maker_.find(tensor);
-        return found == maker_.end() ? no_id : found->second;
-    }
-
-    /// Returns: the operation that an operation repeats, or `no_id`.
-    [[nodiscard]] id repeated(id operation) const {
-        const auto found = first_of_.find(operation);
-        return found == first_of_.end() ? no_id : found->second;
-    }
-
-    /// Notes an operation before its results are. It repeats an earlier one of that name that read
-    /// the same tensors, as they were then, and whose results have the same shapes.
-    /// Returns: whether it repeats one.
-    bool is_repeated(id operation, std::string_view name, std::span<const std::string> inputs,
-                     std::span<const std::string> results,
-                     std::span<const std::vector<std::int64_t>> shapes) {
-        if (inputs.empty() || results.empty()) {
-            return false;
-        }
-        std::string key(name);
-        for (const auto& input : inputs) {
-            const auto same = same_as_.find(input);
-            const auto& tensor = same == same_as_.end() ? input : same->second;
-            key.append("\n").append(tensor).append("@").append(std::to_string(maker(tensor)));
-        }
-        for (const auto& shape : shapes) {
-            key += '\n';
-            for (auto extent : shape) {
-                key.append(std::to_string(extent)).append(",");
-            }
-        }
-        const auto [known, added] =
-            computed_.emplace(std::move(key), call{operation, {results.begin(), results.end()}});
-        if (added) {
-            return false;
-        }
-        const auto& first = known->second;
-        first_of_.emplace(operation, first.operation);
-        for (std::size_t i = 0; i < std::min(results.size(), first.results.size()); ++i) {
-            same_as_.emplace(results[i], first.results[i]);
-        }
-        return true;
-    }
-
-private:
-    struct call {
-        id operation = no_id;
-        std::vector<std::string> results;
-    };
-
-    std::unordered_map<std::string, id> maker_;
-    std::unordered_map<std::string, call> computed_; // by name, what is read, shapes of results
-    std::unordered_map<std::string, std::string> same_as_;
-    std::unordered_map<id, id> first_of_;
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const value_numbers& numbers_;
+    const type_pairs& types_;
+    const graph_matcher& values_;
+    std::vector<bool> left_; // by value of the original: whether the changed graph has it
+    slice_finder slices_;
+    group_aligner groups_;
+    std::vector<std::vector<id>> origins_;
+    std::vector<graph_alignment::found_origins> found_;
+    std::vector<bool> grouped_;
+    std::vector<id> begins_;
+    std::vector<id> ends_;
+    std::vector<id> group_;
 };
 
 } // namespace stemma::detail
 
-#endif // STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
+#endif // STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
 
-// <stemma/capture/captured_trace.hpp>
-#ifndef STEMMA_CAPTURE_CAPTURED_TRACE_HPP
-#define STEMMA_CAPTURE_CAPTURED_TRACE_HPP
-
-namespace stemma {
-
-/// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
-/// and the operators below (`op`).
-///
-/// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
-class captured_trace {
-public:
-    /// Whether no event was read that says anything.
-    [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
-
-    /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
-    /// Complexity: O(size of the event).
-    void read_event(json_part event, std::string_view file) {
-        const captured_json at(event, file, "event", count_++);
-        const auto kind = at.text("kind");
-        if (kind == "enter") {
-            enter(at);
-        } else if (kind == "exit") {
-            exit(at);
-        } else if (kind == "func" || kind == "op") {
-            run(at, kind == "func");
-        }
-    }
-
-    /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
-    void read_operation(json_part operation, std::string_view file) {
-        const captured_json at(operation, file, "operation", count_++);
-        captured_operations::operation made;
-        made.module = paths_.intern(at.text("module"));
-        made.call = at.number("call");
-        add(at, at.text("op"), at.strings("in_ids"), made);
-        note_results(at, made_.size() - 1);
-    }
-
-    /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
-    /// Throws: as `read_event`.
-    void read_unhooked(json_part entry, std::string_view file) {
-        const auto path = entry.is_array() ? entry[0] : entry;
-        if (!path.is_text()) {
-            STEMMA_THROW(
-                error(error_code::malformed, file, "unhooked modules", "an entry names no module"));
-        }
-        unhooked_.emplace_back(path.text());
-    }
-
-    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
-    /// Complexity: O(operations * depth).
-    [[nodiscard]] captured_operations finish(const module_tree& modules) {
-        if (!open_.empty()) {
-            made_.add_fault("the trace ends inside of module '" + open_.back().path +
-                            "': it is cut short");
-        }
-        if (misplaced_ > 0) {
-            made_.add_fault(std::to_string(misplaced_) +
-                            " events of the trace do not stand where their module is open");
-        }
-        const captured_paths paths(modules, paths_, made_, "trace");
-        for (id i = 0; i < made_.size(); ++i) {
-            made_[i].module = paths.module_of(made_[i].module, made_[i].exact);
-        }
-        place_unhooked(modules);
-        compare_shapes(modules);
-        find_unused();
-        return std::move(made_);
-    }
-
-private:
-    struct open_module {
-        std::string path;
-        id call = no_id;
-    };
-
-    struct call_above {
-        std::string name;
-        std::vector<std::string> inputs;
-        id operation = no_id;
-    };
-
-    void enter(const captured_json& at) {
-        const auto path = at.text("module");
-        misplaced_ += at.has("stack") && !stands_in(at) ? 1U : 0U;
-        open_.push_back({path, at.number("call")});
-    }
-
-    void exit(const captured_json& at) {
-        const auto path = at.text("module");
-        if (!open_.empty() && open_.back().path == path) {
-            open_.pop_back();
-            if (open_.empty()) {
-                note_outputs(at);
-            }
-            return;
-        }
-        ++misplaced_;
-        const auto known = std::find_if(open_.rbegin(), open_.rend(),
-                                        [&](const open_module& m) { return m.path == path; });
-        if (known != open_.rend()) {
-            open_.erase(known.base() - 1, open_.end());
-        }
-    }
-
-    /// Whether the modules that an event names are those that are open.
-    [[nodiscard]] bool stands_in(const captured_json& at) const {
-        const auto stack = at.strings("stack");
-        return stack.size() == open_.size() &&
-               std::equal(stack.begin(), stack.end(), open_.begin(),
-                          [](const std::string& a, const open_module& b) { return a == b.path; });
-    }
-
-    void run(const captured_json& at, bool is_call) {
-        const auto name = at.text("op");
-        const auto inputs = at.strings("in_ids");
-        const auto seq = at.number("seq");
-        const auto call = at.number("func");
-        auto into = no_id;
-        if (!is_call && call != no_id) {
-            const auto found = by_seq_.find(call);
-            into = found == by_seq_.end() ? no_id : found->second;
-        } else if (!is_call) {
-            into = seen_above(name, inputs);
-        }
-        if (into == no_id) {
-            add(at, name, inputs);
-            find_earlier(at, name, inputs);
-            if (is_call) {
-                by_seq_.clear(); // what ran below a call follows it
-                by_seq_.emplace(seq, made_.size() - 1);
-                above_.push_back({name, inputs, made_.size() - 1});
-                if (above_.size() > 64) {
-                    above_.erase(above_.begin(), above_.begin() + 32);
-                }
-            }
-        } else if (into + 1 == made_.size()) {
-            made_.add_name(name);
-        }
-        const auto maker = into == no_id ? made_.size() - 1 : into;
-        note_results(at, maker);
-    }
-
-    void note_results(const captured_json& at, id maker) {
-        makers_.note(at.strings("out_ids"), maker);
-    }
-
-    void note_outputs(const captured_json& at) {
-        for (const auto& tensor : at.strings("out_ids")) {
-            if (const auto maker = makers_.maker(tensor); maker != no_id) {
-                outputs_.push_back(maker);
-            }
-        }
-    }
-
-    /// Exporters compute once what is written several times, so what repeats an operation may leave
-    /// nothing.
-    void find_earlier(const captured_json& at, const std::string& name,
-                      const std::vector<std::string>& inputs) {
-        const auto number = made_.size() - 1;
-        if (makers_.is_repeated(number, name, inputs, at.strings("out_ids"),
-                                at.shapes("output_shapes"))) {
-            made_[number].optional = true;
-        }
-    }
-
-    /// What nothing reads that comes out of the model is not exported.
-    void find_unused() {
-        if (outputs_.empty()) {
-            return;
-        }
-        std::vector<bool> used(made_.size(), false);
-        for (auto i : outputs_) {
-            used[i] = true;
-        }
-        for (auto i = made_.size(); i-- > 0;) {
-            if (used[i]) {
-                for (auto source : made_.sources_of(i)) {
-                    used[source] = true;
-                }
-            } else {
-                made_[i].optional = true;
-            }
-        }
-    }
-
-    /// Some operators are seen twice: as a call, and a little later as what runs below none.
-    /// Returns: the call that is the same operator, or `no_id`.
-    [[nodiscard]] id seen_above(const std::string& name, const std::vector<std::string>& inputs) {
-        constexpr std::size_t lookback = 8;
-        auto result = no_id;
-        const auto first = above_.size() > lookback ? above_.size() - lookback : 0;
-        for (auto i = above_.size(); i-- > first && result == no_id;) {
-            if (above_[i].name == name && above_[i].inputs == inputs) {
-                result = above_[i].operation;
-                above_.erase(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(i + 1));
-                return result;
-            }
-        }
-        above_.erase(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(first));
-        return result;
-    }
-
-    void add(const captured_json& at, const std::string& name,
-             const std::vector<std::string>& inputs) {
-        const auto stack = at.strings("stack");
-        misplaced_ += stands_in(at) ? 0U : 1U;
-        captured_operations::operation made;
-        made.module = paths_.intern(stack.empty() ? std::string() : stack.back());
-        if (!open_.empty() && !stack.empty() && open_.back().path == stack.back()) {
-            made.call = open_.back().call;
-        }
-        add(at, name, inputs, made);
-    }
-
-    void add(const captured_json& at, const std::string& name,
-             const std::vector<std::string>& inputs, const captured_operations::operation& made) {
-        made_.add(made, name);
-        const auto shapes = at.shapes("input_shapes");
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            const std::string_view input = inputs[i];
-            if (input.starts_with("p:")) {
-                made_.add_parameter(input.substr(2),
-                                    i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
-            } else if (const auto maker = makers_.maker(inputs[i]); maker != no_id) {
-                made_.add_source(maker);
-                if (const auto first = makers_.repeated(maker); first != no_id) {
-                    made_.add_source(first);
-                }
-            } else {
-                made_.add_input();
-            }
-        }
-    }
-
-    /// A parameter of another shape than the tree says shows that the two are of different models.
-    void compare_shapes(const module_tree& modules) {
-        enum class state : std::uint8_t { unknown, equal, different };
-        std::vector<state> states(made_.parameter_names().size(), state::unknown);
-        std::size_t different = 0;
-        std::string example;
-        for (id i = 0; i < made_.size(); ++i) {
-            for (const auto& p : made_.parameters_of(i)) {
-                if (p.shape.empty() || states[p.name] != state::unknown) {
-                    continue;
-                }
-                const std::string_view name = made_.parameter_names()[p.name];
-                const auto known = find_parameter(modules, name);
-                const bool differs = known && !known->shape.empty() &&
-                                     !std::equal(p.shape.begin(), p.shape.end(),
-                                                 known->shape.begin(), known->shape.end());
-                states[p.name] = differs ? state::different : state::equal;
-                example = differs && different++ == 0 ? std::string(name) : example;
-            }
-        }
-        if (different > 0) {
-            made_.add_fault(std::to_string(different) +
-                            " parameters have other shapes in the trace than in the modules, "
-                            "such as '" +
-                            example + "'");
-        }
-    }
-
-    /// Nothing tells in which module below an unwatched one an operation ran but the parameters it
-    /// reads; without any, it is taken to be the unwatched module's own.
-    void place_unhooked(const module_tree& modules) {
-        if (unhooked_.empty()) {
-            return;
-        }
-        const auto& tree = modules.index();
-        std::vector<bool> hidden(tree.size(), false);
-        for (const auto& path : unhooked_) {
-            const auto m = find_path(modules, path);
-            if (m != no_id) {
-                hidden[m] = true;
-            }
-        }
-        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters are read
-        for (id i = 0; i < made_.size(); ++i) {
-            for (const auto& p : made_.parameters_of(i)) {
-                const std::string_view name = made_.parameter_names()[p.name];
-                const auto dot = name.rfind('.');
-                const auto owner =
-                    find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
-                if (owner != no_id && hidden[owner] && tree.is_ancestor(made_[i].module, owner)) {
-                    reads[i] = owner;
-                }
-            }
-        }
-        const auto outermost = [&](id m, id below) {
-            auto found = no_id;
-            for (; m != below && m != no_id; m = m == 0 ? no_id : tree.parent(m)) {
-                found = hidden[m] ? m : found;
-            }
-            return found;
-        };
-        for (id i = 0; i < made_.size();) {
-            auto end = i + 1;
-            while (end < made_.size() && made_[end].module == made_[i].module) {
-                ++end;
-            }
-            place_run(i, end, reads, outermost);
-            i = end;
-        }
-    }
-
-    /// Places the operations of a run in one watched module.
-    template <class Outermost>
-    void place_run(id first, id last, const std::vector<id>& reads, Outermost outermost) {
-        const auto around = made_[first].module;
-        auto next = last;
-        auto before = no_id; // hidden module that was read last
-        for (auto i = first; i < last; ++i) {
-            if (next == last || next < i) {
-                next = i;
-                while (next < last && reads[next] == no_id) {
-                    ++next;
-                }
-            }
-            if (reads[i] != no_id) {
-                before = reads[i];
-                made_[i].module = reads[i];
-                made_[i].exact = false;
-            } else if (const auto near = before != no_id ? before
-                                         : next < last   ? reads[next]
-                                                         : no_id;
-                       near != no_id) {
-                made_[i].module = outermost(near, around);
-                made_[i].exact = false;
-            }
-        }
-    }
-
-    captured_operations made_;
-    string_pool paths_;
-    std::vector<open_module> open_;
-    std::unordered_map<id, id> by_seq_;
-    detail::tensor_makers makers_;
-    std::vector<id> outputs_; // what made them
-    std::vector<std::string> unhooked_;
-    std::vector<call_above> above_; // the last calls
-    std::size_t count_ = 0;
-    std::size_t misplaced_ = 0;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CAPTURE_CAPTURED_TRACE_HPP
-
-// <stemma/core/glob.hpp>
-#ifndef STEMMA_CORE_GLOB_HPP
-#define STEMMA_CORE_GLOB_HPP
+// <stemma/align/align_graphs.hpp>
+#ifndef STEMMA_ALIGN_ALIGN_GRAPHS_HPP
+#define STEMMA_ALIGN_ALIGN_GRAPHS_HPP
 
 namespace stemma {
 
-namespace detail {
-
-/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
-[[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
-    std::size_t depth = 0;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        depth += pattern[i] == '{' ? 1U : 0U;
-        if (pattern[i] == '}' && --depth == 0) {
-            return i + 1;
-        }
-    }
-    return 0;
-}
-
-} // namespace detail
-
-/// Whether `pattern` describes all of `text`.
+/// Finds for the operators of a changed graph those of the original that they came from, whoever
+/// changed it.
 ///
-/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
-/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
-/// stands for itself.
-/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
-/// |text|; each brace multiplies by its alternatives and the places it may end at.
-[[nodiscard, gnu::always_inline]] inline constexpr bool
-glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
-
-namespace detail {
-
-[[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
-                                             std::size_t end, char separator) noexcept;
-
-/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
-[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
-    return a.size() == b.size() &&
-           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
+/// Values are found first: by what computes them of what, by what they hold, by name, where names
+/// were kept, also with what tools add to them, and by what is around them. An operator then
+/// stands for what lies in the original between the values that it reads and those that it makes;
+/// several that share values which the original has not divide that among them, by what the
+/// lexicon says of their types. One behind which nothing is left was inserted.
+/// Complexity: O(operators + values + inputs) of both graphs, expected, where what is between two
+/// values that are left is small.
+template <lexicon_policy Lexicon = rewritten_operators>
+[[nodiscard]] graph_alignment align_graphs(const comparable_graph& before,
+                                           const comparable_graph& after,
+                                           const Lexicon& lexicon = {}) {
+    const detail::value_numbers numbers(before);
+    const detail::type_pairs types(before, after, lexicon);
+    detail::graph_matcher values(before, after, numbers, types);
+    values.run();
+    graph_alignment result;
+    detail::aligned_origins(before, after, numbers, types, values).run(result);
+    result.set_values(values.take_values(), values.take_bases());
+    return result;
 }
 
-/// Whether a character of a pattern stands for itself, wherever it is.
-[[nodiscard]] constexpr bool is_literal(char c) noexcept {
-    return c != '*' && c != '?' && c != '{';
-}
-
-/// As `glob_match`; without `Separated`, the separator is none.
-template <bool Separated>
-[[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
-                                         char separator) noexcept {
-    std::size_t p = 0;
-    std::size_t t = 0;
-    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
-    struct retry {
-        std::size_t pattern = std::string_view::npos;
-        std::size_t text = 0;
-    };
-    retry run;
-    retry deep_run;
-    while (t < text.size() || p < pattern.size()) {
-        if (p < pattern.size()) {
-            if (pattern[p] == '*') {
-                const bool deep = !Separated || (p + 1 < pattern.size() && pattern[p + 1] == '*');
-                while (p < pattern.size() && pattern[p] == '*') {
-                    ++p;
-                }
-                (deep ? deep_run : run) = {p, t};
-                if (deep) {
-                    run = {};
-                }
-                continue;
-            }
-            if (pattern[p] == '{') {
-                if (const auto end = end_of_braces(pattern.substr(p)); end != 0) {
-                    if (any_alternative(pattern.substr(p), text.substr(t), end, separator)) {
-                        return true;
-                    }
-                } else if (t < text.size() && text[t] == '{') {
-                    ++p;
-                    ++t;
-                    continue;
-                }
-            } else if (t < text.size() &&
-                       (pattern[p] == text[t] ||
-                        (pattern[p] == '?' && (!Separated || text[t] != separator)))) {
-                ++p;
-                ++t;
-                continue;
-            }
-        }
-        if (Separated && run.pattern != std::string_view::npos && run.text < text.size() &&
-            text[run.text] != separator) {
-            p = run.pattern;
-            ++run.text;
-            if (p < pattern.size() && is_literal(pattern[p])) {
-                while (run.text < text.size() && text[run.text] != pattern[p] &&
-                       text[run.text] != separator) {
-                    ++run.text;
-                }
-            }
-            t = run.text;
-        } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
-            p = deep_run.pattern;
-            ++deep_run.text;
-            if (p < pattern.size() && is_literal(pattern[p])) {
-                deep_run.text = std::min(text.find(pattern[p], deep_run.text), text.size());
-            }
-            t = deep_run.text;
-            run = {};
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-constexpr bool glob_match(std::string_view pattern, std::string_view text,
-                          char separator) noexcept {
-    // Most texts differ from most patterns in the first character, which takes no call to see.
-    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
-                         (text.empty() || text.front() != pattern.front());
-    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
-                                          : detail::match_whole<true>(pattern, text, separator));
-}
-
-namespace detail {
-
-/// Matches what braces and all that follows them describe; one alternative after the other.
-constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
-                               char separator) noexcept {
-    const auto rest = pattern.substr(end);
-    std::size_t depth = 0;
-    std::size_t begin = 1;
-    for (std::size_t i = 0; i < end; ++i) {
-        const bool closes = pattern[i] == '}' && --depth == 0;
-        if (closes || (pattern[i] == ',' && depth == 1)) {
-            const auto alternative = pattern.substr(begin, i - begin);
-            begin = i + 1;
-            for (std::size_t length = 0; length <= text.size(); ++length) {
-                if (glob_match(alternative, text.substr(0, length), separator) &&
-                    glob_match(rest, text.substr(length), separator)) {
-                    return true;
-                }
-            }
-        }
-        depth += pattern[i] == '{' ? 1U : 0U;
-    }
-    return false;
-}
-
-} // namespace detail
-
-/// A pattern that many texts are held against, as `glob_match` does: read once.
-///
-/// Requires: the text of the pattern outlives it.
-class glob {
-public:
-    /// Complexity: O(|pattern|).
-    constexpr explicit glob(std::string_view pattern, char separator = '\0') noexcept
-        : separator_(separator) {
-        const auto is_special = [](char c) { return !detail::is_literal(c) || c == '}'; };
-        const auto first = std::find_if(pattern.begin(), pattern.end(), is_special);
-        const auto last = std::find_if(pattern.rbegin(), pattern.rend(), is_special);
-        const auto front = static_cast<std::size_t>(first - pattern.begin());
-        const auto back =
-            first == pattern.end() ? 0 : static_cast<std::size_t>(last - pattern.rbegin());
-        front_ = pattern.substr(0, front);
-        back_ = pattern.substr(pattern.size() - back);
-        middle_ = pattern.substr(front, pattern.size() - front - back);
-        fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
-    }
-
-    /// Whether it describes all of `text`. Complexity: as `glob_match`.
-    [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
-        if (middle_.empty()) {
-            return detail::is_same_text(text, front_);
-        }
-        // Most texts differ in the ends, which takes no call to see.
-        return text.size() >= front_.size() + back_.size() &&
-               (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
-               matches_inside(text);
-    }
-
-    /// Whether some text that ends in `text` may match: false where the last character tells that
-    /// none does. Complexity: constant.
-    [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
-        const auto end = middle_.empty() ? front_ : back_;
-        return end.empty() || text.empty() || end.back() == text.back();
-    }
-
-private:
-    [[nodiscard]] constexpr bool matches_inside(std::string_view text) const noexcept {
-        if (!detail::is_same_text(text.substr(0, front_.size()), front_) ||
-            !detail::is_same_text(text.substr(text.size() - back_.size()), back_)) {
-            return false;
-        }
-        text.remove_prefix(front_.size());
-        text.remove_suffix(back_.size());
-        return fits_any_ ||
-               (separator_ == '\0' ? detail::match_whole<false>(middle_, text, separator_)
-                                   : detail::match_whole<true>(middle_, text, separator_));
-    }
-
-    std::string_view front_;  ///< stands for itself, up to what does not
-    std::string_view middle_; ///< begins and ends with what does not
-    std::string_view back_;   ///< stands for itself
-    char separator_;
-    bool fits_any_ = false; ///< whether the middle does
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_GLOB_HPP
-
-// <stemma/core/id_set_pool.hpp>
-#ifndef STEMMA_CORE_ID_SET_POOL_HPP
-#define STEMMA_CORE_ID_SET_POOL_HPP
-
-namespace stemma {
-
-/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
-/// `no_id` is the empty set.
-using id_set = id;
-
-namespace detail {
-
-/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
-/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
-using id_chunk = std::uint64_t;
-
-[[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
-    return std::uint64_t{element / 32} << 32U | std::uint64_t{1} << element % 32;
-}
-
-[[nodiscard]] constexpr std::uint64_t place_of(id_chunk chunk) noexcept {
-    return chunk >> 32U;
-}
-
-[[nodiscard]] constexpr std::uint32_t bits_of(id_chunk chunk) noexcept {
-    return static_cast<std::uint32_t>(chunk);
-}
-
-[[nodiscard]] constexpr id least_of(id_chunk chunk) noexcept {
-    return static_cast<id>(place_of(chunk)) * 32 +
-           static_cast<id>(std::countr_zero(bits_of(chunk)));
-}
-
-[[nodiscard]] constexpr id greatest_of(id_chunk chunk) noexcept {
-    return static_cast<id>(place_of(chunk)) * 32 + 31 -
-           static_cast<id>(std::countl_zero(bits_of(chunk)));
-}
-
-[[nodiscard]] inline std::size_t count_ids(std::span<const id_chunk> set) noexcept {
-    std::size_t count = 0;
-    for (auto chunk : set) {
-        count += static_cast<std::size_t>(std::popcount(bits_of(chunk)));
-    }
-    return count;
-}
-
-} // namespace detail
-
-/// Keeps one copy of every distinct set of two or more ids below 2^31.
-class id_set_pool {
-public:
-    /// Returns: whether `set` is empty or a single id, and so needs no pool.
-    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
-        return set < first_pooled || set == no_id;
-    }
-
-    /// Returns: the set of `sorted`.
-    /// Requires: ascending, each id once.
-    /// Complexity: O(size) on average.
-    id_set intern(std::span<const id> sorted) {
-        made_.clear();
-        for (auto element : sorted) {
-            const auto chunk = detail::chunk_of(element);
-            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
-                made_.back() |= chunk;
-            } else {
-                made_.push_back(chunk);
-            }
-        }
-        return intern_chunks(made_);
-    }
-
-    /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
-    template <class Function>
-    void for_each(id_set set, Function f) const {
-        if (is_single(set)) {
-            if (set != no_id) {
-                f(set);
-            }
-            return;
-        }
-        for (auto chunk : pooled(set)) {
-            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
-                f(detail::least_of(left));
-            }
-        }
-    }
-
-    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
-    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
-        return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
-    }
-
-    /// Returns: how many sets of two or more are kept.
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-
-private:
-    friend class id_set_union;
-
-    static constexpr id first_pooled = id{1} << 31;
-
-    struct entry {
-        std::uint32_t first = 0; // of its chunks
-        std::uint32_t size = 0;  // in elements
-    };
-
-    [[nodiscard]] id_set intern_chunks(std::span<const detail::id_chunk> chunks) {
-        if (chunks.empty()) {
-            return no_id;
-        }
-        if (const auto only = detail::least_of(chunks[0]);
-            chunks.size() == 1 && chunks[0] == detail::chunk_of(only)) {
-            return only;
-        }
-        std::uint64_t hash = chunks.size();
-        for (auto chunk : chunks) {
-            hash = hash_mix(hash, chunk);
-        }
-        const auto next = static_cast<id>(entries_.size());
-        const auto found = index_.insert(hash, next, [&](id known) {
-            return std::ranges::equal(pooled(first_pooled + known), chunks);
-        });
-        if (found == next) {
-            entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
-                                static_cast<std::uint32_t>(detail::count_ids(chunks))});
-            chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
-        }
-        return first_pooled + found;
-    }
-
-    [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {
-        const auto place = set - first_pooled;
-        const auto first = entries_[place].first;
-        const auto end = place + 1 < entries_.size() ? entries_[place + 1].first : chunks_.size();
-        return {chunks_.data() + first, chunks_.data() + end};
-    }
-
-    std::vector<entry> entries_;
-    std::vector<detail::id_chunk> chunks_;
-    std::vector<detail::id_chunk> made_; // from the ids that are being interned
-    flat_index index_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_ID_SET_POOL_HPP
-
-// <stemma/core/nearest_texts.hpp>
-#ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
-#define STEMMA_CORE_NEAREST_TEXTS_HPP
-
-namespace stemma {
-
-/// Keeps those of many texts that look most like a given one, for "did you mean".
-///
-/// Measured by edit distance; a text that contains the given one counts as very near. Only texts
-/// within half of its length count at all.
-class nearest_texts {
-public:
-    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
-    nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
-        limit_ = std::max<std::size_t>(1, wanted.size() / 2);
-    }
-
-    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
-    void offer(std::string_view text) {
-        if (text.empty() || wanted_.empty()) {
-            return;
-        }
-        const auto distance = text.find(wanted_) != text.npos ? 0 : edit_distance(text);
-        if (distance > limit_) {
-            return;
-        }
-        const auto place =
-            std::upper_bound(best_.begin(), best_.end(), distance,
-                             [](std::size_t d, const auto& known) { return d < known.first; });
-        if (place == best_.end() && best_.size() == count_) {
-            return;
-        }
-        const bool known = std::any_of(best_.begin(), best_.end(),
-                                       [&](const auto& other) { return other.second == text; });
-        if (!known) {
-            best_.emplace(place, distance, text);
-            best_.resize(std::min(best_.size(), count_));
-            limit_ = best_.size() == count_ ? best_.back().first : limit_;
-        }
-    }
-
-    /// Returns: the nearest texts, nearest first. Complexity: O(texts kept).
-    [[nodiscard]] std::vector<std::string> take() const {
-        std::vector<std::string> result;
-        for (const auto& [distance, text] : best_) {
-            result.push_back(text);
-        }
-        return result;
-    }
-
-private:
-    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
-    [[nodiscard]] std::size_t edit_distance(std::string_view text) {
-        const auto n = wanted_.size();
-        if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
-            return limit_ + 1;
-        }
-        row_.resize(n + 1);
-        for (std::size_t i = 0; i <= n; ++i) {
-            row_[i] = i;
-        }
-        for (std::size_t j = 0; j < text.size(); ++j) {
-            auto diagonal = std::exchange(row_[0], j + 1);
-            auto least = row_[0];
-            for (std::size_t i = 0; i < n; ++i) {
-                const auto replaced = diagonal + (wanted_[i] == text[j] ? 0 : 1);
-                diagonal = row_[i + 1];
-                row_[i + 1] = std::min({replaced, row_[i] + 1, row_[i + 1] + 1});
-                least = std::min(least, row_[i + 1]);
-            }
-            if (least > limit_) {
-                return limit_ + 1;
-            }
-        }
-        return row_[n];
-    }
-
-    std::string wanted_;
-    std::size_t count_;
-    std::size_t limit_;
-    std::vector<std::pair<std::size_t, std::string>> best_;
-    std::vector<std::size_t> row_;
-};
-
-/// Returns: that a program knows no `what` of this name, which one may be meant, and which there
-/// are. In `known`, names stand between commas, what they take behind a colon.
-/// Complexity: that of the edit distances.
-[[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
-                                                   std::string_view known) {
-    const auto without_argument = [](std::string_view text) {
-        return text.substr(0, text.find(':'));
-    };
-    nearest_texts like(without_argument(name), 1);
-    std::string meant;
-    for (auto rest = known; !rest.empty();) {
-        const auto one = rest.substr(0, rest.find(", "));
-        like.offer(without_argument(one));
-        if (const auto best = like.take(); !best.empty() && best[0] == without_argument(one)) {
-            meant = one;
-        }
-        rest.remove_prefix(one.size() == rest.size() ? rest.size() : one.size() + 2);
-    }
-    auto text = std::string("unknown ").append(what).append(" '").append(name).append("'");
-    text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
-    return text.append("known: ").append(known);
+/// The same, of any operators; see `comparable`.
+template <named_operators Before, named_operators After,
+          lexicon_policy Lexicon = rewritten_operators>
+[[nodiscard]] graph_alignment align_graphs(const Before& before, const After& after,
+                                           const Lexicon& lexicon = {}) {
+    return align_graphs(comparable(before), comparable(after), lexicon);
 }
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_NEAREST_TEXTS_HPP
+#endif // STEMMA_ALIGN_ALIGN_GRAPHS_HPP
 
 // <stemma/core/parallel.hpp>
 #ifndef STEMMA_CORE_PARALLEL_HPP
@@ -6303,420 +7202,297 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
 
 #endif // STEMMA_CORE_PARALLEL_HPP
 
-// <stemma/core/policies.hpp>
-#ifndef STEMMA_CORE_POLICIES_HPP
-#define STEMMA_CORE_POLICIES_HPP
+// <stemma/compare/diff_options.hpp>
+#ifndef STEMMA_COMPARE_DIFF_OPTIONS_HPP
+#define STEMMA_COMPARE_DIFF_OPTIONS_HPP
 
 namespace stemma {
 
-namespace detail {
-
-template <class P>
-struct policy_slot {
-    STEMMA_NO_UNIQUE_ADDRESS P value;
-};
-
-template <class Category, class... Ps>
-struct find_policy {};
-
-template <class Category, class P, class... Ps>
-struct find_policy<Category, P, Ps...>
-    : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
-                         find_policy<Category, Ps...>> {};
-
-template <class P, class Q>
-inline constexpr bool is_same_role = false;
-
-template <policy P, policy Q>
-inline constexpr bool is_same_role<P, Q> =
-    std::same_as<typename P::policy_category, typename Q::policy_category>;
-
-/// Whether at most one of some policies has the role of `P`.
-template <class P, class... Ps>
-inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
-
-} // namespace detail
-
-/// A set of policies, at most one for each category; the order of arguments does not matter.
-template <class... Ps>
-class policies : detail::policy_slot<Ps>... {
-    static_assert((std::copy_constructible<Ps> && ...),
-                  "policies: make the class of each argument copyable");
-    static_assert((policy<Ps> && ...),
-                  "policies: add `using policy_category` to the class of each argument");
-    static_assert((detail::is_alone<Ps, Ps...> && ...),
-                  "policies: two arguments have the same policy_category");
-
-public:
-    /// Holds a copy of each; stateless policies take no room.
-    constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
-
-    /// Returns: the member for `Category`, else a `Default`.
-    template <class Category, policy_for<Category> Default>
-    [[nodiscard]] constexpr auto get_or() const {
-        if constexpr ((policy_for<Ps, Category> || ...)) {
-            using found = typename detail::find_policy<Category, Ps...>::type;
-            return static_cast<const detail::policy_slot<found>&>(*this).value;
-        } else {
-            return Default();
-        }
-    }
+/// How two models are compared module by module.
+struct diff_options {
+    bool weights = true;  ///< whether data of weights are compared
+    double tolerance = 0; ///< weights whose largest relative difference is no more are the same
+    thread_limit threads = {};                              ///< for the data of weights
+    std::span<const std::pair<id, id>> known_partners = {}; ///< nodes that are partners for sure
 };
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_POLICIES_HPP
+#endif // STEMMA_COMPARE_DIFF_OPTIONS_HPP
 
-// <stemma/core/sweep_order.hpp>
-#ifndef STEMMA_CORE_SWEEP_ORDER_HPP
-#define STEMMA_CORE_SWEEP_ORDER_HPP
+// <stemma/compare/module_pairs.hpp>
+#ifndef STEMMA_COMPARE_MODULE_PAIRS_HPP
+#define STEMMA_COMPARE_MODULE_PAIRS_HPP
 
 namespace stemma {
 
-/// The orders in which results can flow along the edges of a graph, and against them.
-///
-/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
-/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
-template <operator_graph_like Graph>
-class sweep_order {
+/// What modules hold, with all that is below them, as numbers by module.
+struct module_contents {
+    std::vector<id> operators;            ///< how many
+    std::vector<std::uint64_t> structure; ///< equal for equal operators with equal wiring
+    std::vector<std::uint64_t> weights;   ///< equal for equal weights; 0 without any
+};
+
+/// Which modules of two trees are each other's partners.
+struct module_pairs {
+    std::vector<id> to_second; ///< by module of the first tree; `no_id` for none
+    std::vector<id> to_first;  ///< by module of the second tree; `no_id` for none
+    id first_root = 0;         ///< the module that is the whole model in the second tree
+    id second_root = 0;        ///< the module that is the whole model in the first tree
+};
+
+namespace detail {
+
+/// Pairs modules from the root down, then what stands elsewhere.
+template <module_view First, module_view Second>
+class module_pairer {
 public:
-    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed and whose
-    /// vertices can be counted back.
-    explicit sweep_order(const Graph& graph)
-        : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
-        if (!indexed_ || !counts_back) {
-            forward_ = topological_order(graph);
-            if (forward_.size() < num_vertices(graph)) {
-                backward_ = reverse_topological_order(graph);
-                std::reverse(backward_.begin(), backward_.end());
+    module_pairer(const First& a, const module_contents& in_a, const Second& b,
+                  const module_contents& in_b)
+        : a_(a), b_(b), in_a_(in_a), in_b_(in_b) {
+        pairs_.to_second.assign(a.index().size(), no_id);
+        pairs_.to_first.assign(b.index().size(), no_id);
+    }
+
+    [[nodiscard]] module_pairs run() {
+        find_roots();
+        // Wrappers around a whole stand for it.
+        for (auto m = pairs_.second_root; m != no_id; m = b_.index().parent(m)) {
+            pairs_.to_first[m] = pairs_.first_root;
+        }
+        for (auto m = pairs_.first_root; m != no_id; m = a_.index().parent(m)) {
+            pairs_.to_second[m] = pairs_.second_root;
+        }
+        pair_below(pairs_.first_root, pairs_.second_root);
+        pair_elsewhere();
+        return std::move(pairs_);
+    }
+
+private:
+    using entry = std::pair<std::uint64_t, id>;
+
+    [[nodiscard]] std::uint64_t content_a(id m) const {
+        return in_a_.weights[m] == 0 ? 0 : hash_mix(in_a_.structure[m], in_a_.weights[m]);
+    }
+    [[nodiscard]] std::uint64_t content_b(id m) const {
+        return in_b_.weights[m] == 0 ? 0 : hash_mix(in_b_.structure[m], in_b_.weights[m]);
+    }
+
+    template <class Modules>
+    [[nodiscard]] static std::vector<id> filled_children(const Modules& tree,
+                                                         const module_contents& contents, id m) {
+        std::vector<id> found;
+        for (const id child : tree.index().children(m)) {
+            if (contents.operators[child] > 0) {
+                found.push_back(child);
             }
+        }
+        return found;
+    }
+
+    [[nodiscard]] static std::uint64_t hash_of(std::string_view name) {
+        return hash_bytes(name) | 1U;
+    }
+
+    /// Returns: how many children of two modules have the same name.
+    [[nodiscard]] std::size_t shared_names(id m, id n) const {
+        std::vector<std::string_view> names;
+        for (auto child : filled_children(a_, in_a_, m)) {
+            names.push_back(a_.attribute(child));
+        }
+        std::sort(names.begin(), names.end());
+        std::size_t count = 0;
+        for (auto child : filled_children(b_, in_b_, n)) {
+            count += std::binary_search(names.begin(), names.end(),
+                                        std::string_view(b_.attribute(child)))
+                         ? 1U
+                         : 0U;
+        }
+        return count;
+    }
+
+    /// One model may be wrapped where the other one is not.
+    void find_roots() {
+        auto best = shared_names(0, 0);
+        const auto descend = [&](const auto& tree, const module_contents& contents, auto count,
+                                 id& root) {
+            constexpr int most_wrappers = 8;
+            id m = 0;
+            for (int i = 0; i < most_wrappers; ++i) {
+                const auto below = filled_children(tree, contents, m);
+                if (below.size() != 1) {
+                    return;
+                }
+                m = below.front();
+                if (const auto shared = count(m); shared > best) {
+                    best = shared;
+                    root = m;
+                }
+            }
+        };
+        descend(
+            b_, in_b_, [&](id m) { return shared_names(0, m); }, pairs_.second_root);
+        descend(
+            a_, in_a_, [&](id m) { return shared_names(m, 0); }, pairs_.first_root);
+        if (pairs_.first_root != 0) {
+            pairs_.second_root = 0;
         }
     }
 
-    /// Whether some vertices have no place in one of the orders.
-    [[nodiscard]] bool has_cycle() const noexcept {
-        return !indexed_ && forward_.size() < num_vertices(*graph_);
+    void add(id m, id n) {
+        pairs_.to_second[m] = n;
+        pairs_.to_first[n] = m;
+        open_.emplace_back(m, n);
     }
 
-    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
-    template <class Function>
-    void forward(Function f) const {
-        if (indexed_) {
-            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
-                f(vertex_t<Graph>(*it));
+    void pair_below(id first, id second) {
+        open_.emplace_back(first, second);
+        while (!open_.empty()) {
+            const auto [m, n] = open_.back();
+            open_.pop_back();
+            pair_children(m, n);
+        }
+    }
+
+    /// Pairs those of `left` and `right` that have no partner and equal keys, as many on both
+    /// sides, in order; 0 is no key.
+    template <class KeyA, class KeyB>
+    void pair_by(const std::vector<id>& left, const std::vector<id>& right, KeyA key_a, KeyB key_b,
+                 bool single) {
+        const auto list = [](const std::vector<id>& modules, const std::vector<id>& partner,
+                             const auto& key) {
+            std::vector<entry> found;
+            for (auto m : modules) {
+                if (partner[m] == no_id && key(m) != 0) {
+                    found.emplace_back(key(m), m);
+                }
             }
+            std::sort(found.begin(), found.end());
+            return found;
+        };
+        const auto from = list(left, pairs_.to_second, key_a);
+        const auto to = list(right, pairs_.to_first, key_b);
+        for (std::size_t i = 0, j = 0; i < from.size();) {
+            const auto key = from[i].first;
+            auto end = i;
+            for (; end < from.size() && from[end].first == key; ++end) {
+            }
+            for (; j < to.size() && to[j].first < key; ++j) {
+            }
+            auto other = j;
+            for (; other < to.size() && to[other].first == key; ++other) {
+            }
+            const bool fits = other - j == end - i && (!single || end - i == 1);
+            for (; fits && i < end; ++i, ++j) {
+                add(from[i].second, to[j].second);
+            }
+            i = end;
+            j = other;
+        }
+    }
+
+    void pair_children(id m, id n) {
+        const auto left = filled_children(a_, in_a_, m);
+        const auto right = filled_children(b_, in_b_, n);
+        if (left.empty() || right.empty()) {
             return;
         }
-        for (const auto& v : forward_) {
-            f(v);
-        }
+        const auto name_a = [&](id c) { return hash_of(a_.attribute(c)); };
+        const auto name_b = [&](id c) { return hash_of(b_.attribute(c)); };
+        // What kept its name and its contents; then what kept the latter alone, as layers behind
+        // one that was put in or taken out; then what kept its name.
+        pair_by(
+            left, right, [&](id c) { return hash_mix(name_a(c), content_a(c)); },
+            [&](id c) { return hash_mix(name_b(c), content_b(c)); }, true);
+        pair_by(
+            left, right, [&](id c) { return content_a(c); }, [&](id c) { return content_b(c); },
+            false);
+        pair_by(left, right, name_a, name_b, true);
+        const auto kind_a = [&](id c) {
+            return hash_mix(in_a_.structure[c], hash_bytes(a_.class_name(c)));
+        };
+        const auto kind_b = [&](id c) {
+            return hash_mix(in_b_.structure[c], hash_bytes(b_.class_name(c)));
+        };
+        pair_by(left, right, kind_a, kind_b, true);
     }
 
-    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
-    template <class Function>
-    void backward(Function f) const {
-        if constexpr (counts_back) {
-            if (indexed_) {
-                // By number: GCC compares and subtracts iterators over 32-bit vertices one by one.
-                const auto [first, last] = vertices(*graph_);
-                for (auto i = last - first; i-- > 0;) {
-                    f(vertex_t<Graph>(first[i]));
-                }
-                return;
+    /// Pairs modules that have the same contents under another parent, from the outermost inwards.
+    void pair_elsewhere() {
+        std::unordered_map<std::uint64_t, std::vector<id>> known;
+        for (id n = 1; n < pairs_.to_first.size(); ++n) {
+            if (pairs_.to_first[n] == no_id && content_b(n) != 0) {
+                known[content_b(n)].push_back(n);
             }
         }
-        const auto& listed = has_cycle() ? backward_ : forward_;
-        for (auto i = listed.size(); i-- > 0;) {
-            f(listed[i]);
-        }
-    }
-
-private:
-    // A graph that is topologically indexed is swept back over its vertices where they allow it.
-    static constexpr bool counts_back =
-        requires(const decltype(vertices(std::declval<const Graph&>()).first) it) {
-        vertex_t<Graph>(it[it - it]);
-    };
-
-    const Graph* graph_;
-    bool indexed_;
-    std::vector<vertex_t<Graph>> forward_;
-    std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_SWEEP_ORDER_HPP
-
-// <stemma/core/text_list.hpp>
-#ifndef STEMMA_CORE_TEXT_LIST_HPP
-#define STEMMA_CORE_TEXT_LIST_HPP
-
-namespace stemma {
-
-/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
-[[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-        const auto comma = text.find(',');
-        if (comma != 0) {
-            parts.emplace_back(text.substr(0, comma));
-        }
-        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
-    }
-    return parts;
-}
-
-namespace detail {
-
-/// Returns: the parts, separated by commas. Complexity: O(length).
-[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) {
-        text.append(text.empty() ? "" : ",").append(part);
-    }
-    return text;
-}
-
-} // namespace detail
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_TEXT_LIST_HPP
-
-// <stemma/core/detail/grouped_ids.hpp>
-#ifndef STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
-#define STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
-
-namespace stemma {
-
-/// Ids by the group they are in, groups side by side: two tables, made by counting.
-class grouped_ids {
-public:
-    /// No groups.
-    grouped_ids() : first_(1, 0) {}
-
-    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
-    /// Requires: groups are below `count`, and both calls say the same.
-    /// Complexity: O(members + groups).
-    template <class ForEach>
-    grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
-        // A group's entry counts two places behind it, then says where it is written next, and
-        // last where it ends.
-        for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
-        for (std::size_t g = 2; g < first_.size(); ++g) {
-            first_[g] += first_[g - 1];
-        }
-        members_.resize(first_.back());
-        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
-        first_.pop_back();
-    }
-
-    /// Returns: how many groups there are, empty ones included.
-    [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
-
-    /// Returns: the members of a group, in the order in which they came.
-    [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
-        return range(group, group + 1);
-    }
-
-    /// Returns: the members of the groups in [begin, end), one group after the other.
-    [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
-        return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
-    }
-
-private:
-    std::vector<id> first_; // by group, and one more
-    std::vector<id> members_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
-
-// <stemma/core/detail/strong_components.hpp>
-#ifndef STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
-#define STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
-/// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
-/// long.
-///
-/// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
-/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
-template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
-[[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
-                                                Index index, Edges edges, Target target) {
-    struct frame {
-        std::size_t v;
-        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
-    };
-    std::vector<id> component(size, no_id);
-    std::vector<id> found(size, no_id); // in the order of discovery
-    std::vector<id> lowest(size, no_id);
-    std::vector<std::size_t> open; // found, and without a component
-    std::vector<frame> way;
-    id next = 0;
-    id components = 0;
-    const auto enter = [&](const Vertex& vertex) {
-        const std::size_t v = index(vertex);
-        found[v] = lowest[v] = next++;
-        open.push_back(v);
-        way.push_back({v, edges(vertex)});
-    };
-    for_each_vertex([&](const Vertex& root) {
-        if (found[index(root)] == no_id) {
-            enter(root);
-        }
-        while (!way.empty()) {
-            const auto v = way.back().v;
-            auto& [edge, end] = way.back().left;
-            if (edge != end) {
-                const Vertex reader = target(*edge);
-                ++edge;
-                const std::size_t u = index(reader);
-                if (found[u] == no_id) {
-                    enter(reader);
-                } else if (component[u] == no_id) {
-                    lowest[v] = std::min(lowest[v], found[u]);
-                }
+        for (id m = 1; m < pairs_.to_second.size(); ++m) {
+            if (pairs_.to_second[m] != no_id || content_a(m) == 0) {
                 continue;
             }
-            way.pop_back();
-            if (!way.empty()) {
-                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
+            const auto found = known.find(content_a(m));
+            if (found == known.end()) {
+                continue;
             }
-            if (lowest[v] == found[v]) {
-                for (std::size_t u = size; u != v;) {
-                    u = open.back();
-                    open.pop_back();
-                    component[u] = components;
-                }
-                ++components;
+            if (const auto n = choose(m, found->second); n != no_id) {
+                add(m, n);
+                const auto [from, to] = open_.back();
+                open_.pop_back();
+                pair_below(from, to);
             }
         }
-    });
-    return component;
+    }
+
+    /// Returns: the outermost of some modules without a partner, one of the same name and class if
+    /// there is any.
+    [[nodiscard]] id choose(id m, const std::vector<id>& modules) const {
+        constexpr std::size_t most = 64;
+        id best = no_id;
+        int best_score = -1;
+        for (std::size_t i = 0; i < std::min(most, modules.size()); ++i) {
+            const auto n = modules[i];
+            if (pairs_.to_first[n] != no_id) {
+                continue;
+            }
+            const int score = (std::string_view(a_.attribute(m)) == b_.attribute(n) ? 1 : 0) +
+                              (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
+            if (score > best_score) {
+                best = n;
+                best_score = score;
+            }
+        }
+        return best;
+    }
+
+    const First& a_;
+    const Second& b_;
+    const module_contents& in_a_;
+    const module_contents& in_b_;
+    module_pairs pairs_;
+    std::vector<std::pair<id, id>> open_;
+};
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+/// Finds for the modules of one tree their partners in another one: of the same path, or of the
+/// same contents under another name or in another place. Modules without operators have none.
+///
+/// Contents tell a layer that was put in from those behind it that only have another number now.
+/// Complexity: O(modules log modules) expected.
+template <module_view First, module_view Second>
+[[nodiscard]] module_pairs pair_modules(const First& a, const module_contents& in_a,
+                                        const Second& b, const module_contents& in_b) {
+    return detail::module_pairer<First, Second>(a, in_a, b, in_b).run();
 }
 
 } // namespace detail
 
-/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
-/// lead from each to the other. A component has a lower number than those that lead to it.
-///
-/// Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
-    return detail::strong_components<vertex_t<Graph>>(
-        num_vertices(graph),
-        [&](auto f) {
-            for (auto [it, last] = vertices(graph); it != last; ++it) {
-                f(*it);
-            }
-        },
-        [&](const auto& v) { return index_of(graph, v); },
-        [&](const auto& v) { return out_edges(v, graph); },
-        [&](const auto& e) { return target(e, graph); });
-}
-
 } // namespace stemma
 
-#endif // STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
-
-// <stemma/core/detail/sparse_ids.hpp>
-#ifndef STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
-#define STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
-
-namespace stemma::detail {
-
-/// A set of ids, which are few of many, or close together: bits, by the page that they are on.
-class sparse_ids {
-public:
-    sparse_ids() = default;
-    sparse_ids(const sparse_ids&) = delete;
-    sparse_ids& operator=(const sparse_ids&) = delete;
-
-    /// Returns: whether it was missing. Complexity: constant on average.
-    bool insert(id member) {
-        if (member / page_size != number_) {
-            turn_to(member / page_size);
-        }
-        auto& bits = page_[member % page_size / 64];
-        const auto bit = std::uint64_t{1} << member % 64;
-        if ((bits & bit) != 0) {
-            return false;
-        }
-        bits |= bit;
-        return true;
-    }
-
-private:
-    static constexpr id page_size = 512; // as many bits as a line of the cache holds
-
-    void turn_to(id number) {
-        // All that the table looks at is the number.
-        const auto fresh = static_cast<id>(pages_.size());
-        const auto at = index_.insert(std::uint64_t{number} << 32U, fresh, [](id) { return true; });
-        if (at == fresh) {
-            pages_.emplace_back();
-        }
-        page_ = pages_[at].data();
-        number_ = number;
-    }
-
-    flat_index index_; // of pages, by number
-    std::vector<std::array<std::uint64_t, page_size / 64>> pages_;
-    id number_ = no_id;             // of the page that was asked for last
-    std::uint64_t* page_ = nullptr; // the bits on it
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
-
-// <stemma/model/operator_edge.hpp>
-#ifndef STEMMA_MODEL_OPERATOR_EDGE_HPP
-#define STEMMA_MODEL_OPERATOR_EDGE_HPP
-
-namespace stemma {
-
-/// Edge property: the tensor that flows along the edge.
-struct value_index_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
-/// result).
-struct in_port_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which output of the producer.
-struct out_port_t {
-    using kind = boost::edge_property_tag;
-};
-
-/// Property: which value an edge carries.
-inline constexpr value_index_t value_index{};
-/// Property: as which input the value is read.
-inline constexpr in_port_t in_port{};
-/// Property: as which output the value is made.
-inline constexpr out_port_t out_port{};
-
-/// One edge as it is handed to an operator_graph.
-struct operator_edge {
-    id source = no_id;   ///< the producer
-    id target = no_id;   ///< the reader
-    id value = no_id;    ///< what flows, as the caller numbers values
-    id in_port = no_id;  ///< `no_id` where no input slot is meant
-    id out_port = no_id; ///< which output of the producer
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_OPERATOR_EDGE_HPP
+#endif // STEMMA_COMPARE_MODULE_PAIRS_HPP
 
 // <stemma/model/operator_graph.hpp>
 #ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
@@ -7077,6 +7853,1418 @@ struct property_map<stemma::operator_graph, stemma::out_port_t> {
 
 #endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP
 
+// <stemma/compare/node_match.hpp>
+#ifndef STEMMA_COMPARE_NODE_MATCH_HPP
+#define STEMMA_COMPARE_NODE_MATCH_HPP
+
+namespace stemma {
+
+/// Which operators of two graphs are each other's partners: equal ones in the same role.
+struct node_match {
+    std::vector<id> to_second; ///< by vertex of the first graph; `no_id` for none
+    std::vector<id> to_first;  ///< by vertex of the second graph; `no_id` for none
+    /// Pairs of operators without a partner that stand in each other's place: of one type, between
+    /// the same others.
+    std::vector<std::pair<id, id>> changed;
+
+    /// Without pairs. Complexity: O(vertices).
+    node_match(std::size_t first, std::size_t second)
+        : to_second(first, no_id), to_first(second, no_id) {}
+
+    /// Makes two operators partners.
+    void add(id first, id second) {
+        to_second[first] = second;
+        to_first[second] = first;
+    }
+};
+
+/// What is compared of the operators of one graph, as numbers by vertex that are equal where
+/// something is.
+struct matched_graph {
+    const operator_graph* graph = nullptr;
+    std::span<const std::uint64_t> type;   ///< the operator
+    std::span<const std::uint64_t> label;  ///< operator, attributes, constants that are no weights
+    std::span<const std::uint64_t> weight; ///< the weights that are read
+    std::span<const std::uint64_t> place;  ///< the module; 0 where that has no partner
+    std::span<const std::uint64_t> name;   ///< of the first result; 0 for none
+    std::span<const char8_t> quiet;        ///< whether to leave it out, with its edges
+};
+
+namespace detail {
+
+/// Finds partners in rounds, from what is surely the same to what is only in the same place.
+class node_matcher {
+public:
+    node_matcher(const matched_graph& a, const matched_graph& b, node_match& match)
+        : a_(a), b_(b), match_(match) {}
+
+    void run() {
+        constexpr std::size_t far = 3;
+        match_whole_histories(false);
+        match_whole_histories(true);
+        match_around(far, true);
+        match_around(far, false);
+        match_around(1, true);
+        match_around(1, false);
+        spread_from_all(closeness::same_place);
+        match_around(0, true);
+        match_around(0, false);
+        const auto by_name = [](const matched_graph& side, id v) {
+            return side.name[v] == 0 ? 0 : hash_mix(side.label[v], side.name[v]);
+        };
+        match_keys(keys_of(a_, by_name), keys_of(b_, by_name), true);
+        match_keys(surroundings(a_, far, true, false), surroundings(b_, far, true, false), true);
+        spread_from_all(closeness::same_label);
+        spread_from_all(closeness::same_type);
+    }
+
+private:
+    using keys = std::vector<std::uint64_t>;
+
+    /// What two operators beside partners must have in common to be partners, too.
+    enum class closeness : std::uint8_t {
+        same_place, ///< label and place
+        same_label, ///< the label, and the place where both have one that is known
+        same_type,  ///< the same, but attributes may differ: then they are changed ones
+    };
+
+    template <class Key>
+    [[nodiscard]] static keys keys_of(const matched_graph& side, Key key) {
+        keys made(side.label.size());
+        for (id v = 0; v < made.size(); ++v) {
+            made[v] = key(side, v);
+        }
+        return made;
+    }
+
+    /// Returns: by vertex a number for the operator and all that is at most so many steps away.
+    [[nodiscard]] static keys surroundings(const matched_graph& side, std::size_t steps,
+                                           bool with_weights, bool placed) {
+        auto now = keys_of(side, [&](const matched_graph& s, id v) {
+            return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0),
+                            with_weights ? s.weight[v] : 0);
+        });
+        keys next(now.size());
+        const auto& graph = *side.graph;
+        const auto& in_ports = graph.property(in_port);
+        const auto& out_ports = graph.property(out_port);
+        const auto port = [&](id edge) {
+            return std::uint64_t{in_ports[edge]} << 32U | out_ports[edge];
+        };
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (id v = 0; v < now.size(); ++v) {
+                std::uint64_t around = 0;
+                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
+                    const auto from = (*e).source;
+                    around += side.quiet[from] != 0 ? 0 : hash_mix(now[from], port((*e).index));
+                }
+                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
+                    around += hash_mix(now[(*e).target] + 1, port((*e).index));
+                }
+                next[v] = hash_mix(now[v], around);
+            }
+            now.swap(next);
+        }
+        return now;
+    }
+
+    /// Returns: by vertex a number for all that it is computed from, or for all that is computed
+    /// from it. Requires: edges lead upwards.
+    [[nodiscard]] static keys histories(const matched_graph& side, bool backwards, bool placed) {
+        auto made = keys_of(side, [&](const matched_graph& s, id v) {
+            return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
+        });
+        const auto& graph = *side.graph;
+        const auto count = static_cast<id>(made.size());
+        const auto port = [&](id edge) {
+            return std::uint64_t{graph.property(in_port)[edge]} << 32U |
+                   graph.property(out_port)[edge];
+        };
+        for (id i = 0; i < count; ++i) {
+            const auto v = backwards ? i : count - 1 - i;
+            std::uint64_t around = 0;
+            if (backwards) {
+                for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
+                    const auto from = (*e).source;
+                    around += side.quiet[from] != 0 ? 0 : hash_mix(made[from], port((*e).index));
+                }
+            } else {
+                for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
+                    around += hash_mix(made[(*e).target], port((*e).index));
+                }
+            }
+            made[v] = hash_mix(made[v], around);
+        }
+        return made;
+    }
+
+    /// What is computed from the same and used for the same is the same.
+    void match_whole_histories(bool placed) {
+        if (!is_topologically_indexed(*a_.graph) || !is_topologically_indexed(*b_.graph)) {
+            return;
+        }
+        auto a = histories(a_, true, placed);
+        auto b = histories(b_, true, placed);
+        const auto add = [](keys& to, const keys& more) {
+            for (std::size_t v = 0; v < to.size(); ++v) {
+                to[v] = hash_mix(to[v], more[v]);
+            }
+        };
+        add(a, histories(a_, false, placed));
+        add(b, histories(b_, false, placed));
+        match_keys(a, b, false);
+    }
+
+    void match_around(std::size_t steps, bool with_weights) {
+        const auto a = surroundings(a_, steps, with_weights, true);
+        const auto b = surroundings(b_, steps, with_weights, true);
+        for (id v = 0; v < std::min(a.size(), b.size()); ++v) {
+            if (a[v] == b[v] && may_match(v, v) && a_.place[v] != 0) {
+                match_.add(v, v);
+            }
+        }
+        match_keys(a, b, false, true);
+    }
+
+    [[nodiscard]] bool may_match(id v, id w) const {
+        return match_.to_second[v] == no_id && match_.to_first[w] == no_id && a_.quiet[v] == 0 &&
+               b_.quiet[w] == 0;
+    }
+
+    /// Makes those of equal keys partners where both graphs have as many of them; 0 is no key.
+    void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
+        using entry = std::pair<std::uint64_t, id>;
+        const auto open = [&](const keys& key, const matched_graph& side,
+                              const std::vector<id>& partner) {
+            std::vector<entry> entries;
+            for (id v = 0; v < key.size(); ++v) {
+                if (partner[v] == no_id && side.quiet[v] == 0 && key[v] != 0 &&
+                    (!placed || side.place[v] != 0)) {
+                    entries.emplace_back(key[v], v);
+                }
+            }
+            std::sort(entries.begin(), entries.end());
+            return entries;
+        };
+        const auto left = open(a, a_, match_.to_second);
+        const auto right = open(b, b_, match_.to_first);
+        std::size_t j = 0;
+        for (std::size_t i = 0, end = 0; i < left.size(); i = end) {
+            const auto key = left[i].first;
+            for (end = i; end < left.size() && left[end].first == key; ++end) {
+            }
+            while (j < right.size() && right[j].first < key) {
+                ++j;
+            }
+            auto other = j;
+            while (other < right.size() && right[other].first == key) {
+                ++other;
+            }
+            const bool fits = other - j == end - i && (!single || end - i == 1);
+            for (std::size_t k = 0; fits && k < end - i; ++k) {
+                match_.add(left[i + k].second, right[j + k].second);
+            }
+            j = other;
+        }
+    }
+
+    /// Looks at what is beside partners, and alone there with its label or type.
+    void spread_from_all(closeness how) {
+        const bool loosely = how == closeness::same_type;
+        std::vector<std::pair<id, id>> open;
+        for (id v = 0; v < match_.to_second.size(); ++v) {
+            if (match_.to_second[v] != no_id) {
+                open.emplace_back(v, match_.to_second[v]);
+            }
+        }
+        std::vector<char8_t> seen_a(loosely ? a_.label.size() : 0, 0);
+        std::vector<char8_t> seen_b(loosely ? b_.label.size() : 0, 0);
+        const auto meet = [&](id v, id w) {
+            const bool fits =
+                may_match(v, w) &&
+                (loosely ? a_.type[v] == b_.type[w] && seen_a[v] == 0 && seen_b[w] == 0
+                         : a_.label[v] == b_.label[w]) &&
+                (how == closeness::same_place
+                     ? a_.place[v] == b_.place[w] && a_.place[v] != 0
+                     : a_.place[v] == b_.place[w] || a_.place[v] == 0 || b_.place[w] == 0 ||
+                           (a_.name[v] == b_.name[w] && a_.name[v] != 0));
+            if (fits && loosely) {
+                seen_a[v] = seen_b[w] = 1;
+                match_.changed.emplace_back(v, w);
+            } else if (fits) {
+                match_.add(v, w);
+                open.emplace_back(v, w);
+            }
+        };
+        while (!open.empty()) {
+            const auto [v, w] = open.back();
+            open.pop_back();
+            meet_producers(v, w, meet);
+            meet_readers(v, w, loosely, meet);
+        }
+        std::sort(match_.changed.begin(), match_.changed.end());
+    }
+
+    template <class Meet>
+    void meet_producers(id v, id w, const Meet& meet) const {
+        const auto& in_a = a_.graph->property(in_port);
+        const auto& in_b = b_.graph->property(in_port);
+        auto [e, last] = in_edges(v, *a_.graph);
+        auto [f, end] = in_edges(w, *b_.graph);
+        // The edges of a reader stand in the order of its inputs.
+        for (; e != last && f != end;) {
+            const auto from = in_a[(*e).index];
+            const auto to = in_b[(*f).index];
+            if (from == to && from != no_id) {
+                meet((*e).source, (*f).source);
+            }
+            from <= to ? static_cast<void>(++e) : static_cast<void>(0);
+            to <= from ? static_cast<void>(++f) : static_cast<void>(0);
+        }
+    }
+
+    template <class Meet>
+    void meet_readers(id v, id w, bool loosely, const Meet& meet) const {
+        using entry = std::pair<std::uint64_t, id>;
+        const auto readers = [&](const matched_graph& side, id of, const std::vector<id>& partner) {
+            std::vector<entry> found;
+            for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
+                const auto reader = (*e).target;
+                if (partner[reader] == no_id && side.quiet[reader] == 0) {
+                    const auto port = std::uint64_t{side.graph->property(in_port)[(*e).index]}
+                                          << 32U |
+                                      side.graph->property(out_port)[(*e).index];
+                    found.emplace_back(
+                        hash_mix(loosely ? side.type[reader] : side.label[reader], port), reader);
+                }
+            }
+            std::sort(found.begin(), found.end());
+            return found;
+        };
+        const auto left = readers(a_, v, match_.to_second);
+        if (left.empty()) {
+            return;
+        }
+        const auto right = readers(b_, w, match_.to_first);
+        const auto is_single = [](const std::vector<entry>& all, std::size_t i) {
+            return (i == 0 || all[i - 1].first != all[i].first) &&
+                   (i + 1 == all.size() || all[i + 1].first != all[i].first);
+        };
+        for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {
+            if (left[i].first == right[j].first && is_single(left, i) && is_single(right, j)) {
+                meet(left[i].second, right[j].second);
+            }
+            const auto key = left[i].first;
+            i += left[i].first <= right[j].first ? 1U : 0U;
+            j += right[j].first <= key ? 1U : 0U;
+        }
+    }
+
+    const matched_graph& a_;
+    const matched_graph& b_;
+    node_match& match_;
+};
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+/// Finds for the operators of one graph their partners in another one.
+///
+/// Partners do the same; whether they read the same, callers see from the partners of what is read.
+/// Pairs that `match` holds already stay, so that whoever knows better may say so first. Operators
+/// in places without a partner get one only where their results have the same name.
+/// Complexity: O((V + E) log V).
+inline void match_nodes(const matched_graph& a, const matched_graph& b, node_match& match) {
+    detail::node_matcher(a, b, match).run();
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_COMPARE_NODE_MATCH_HPP
+
+// <stemma/core/glob.hpp>
+#ifndef STEMMA_CORE_GLOB_HPP
+#define STEMMA_CORE_GLOB_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
+[[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        depth += pattern[i] == '{' ? 1U : 0U;
+        if (pattern[i] == '}' && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+/// Whether `pattern` describes all of `text`.
+///
+/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
+/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
+/// stands for itself.
+/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
+/// |text|; each brace multiplies by its alternatives and the places it may end at.
+[[nodiscard, gnu::always_inline]] inline constexpr bool
+glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
+
+[[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
+                                             std::size_t end, char separator) noexcept;
+
+/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
+[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() &&
+           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
+}
+
+/// Whether a character of a pattern stands for itself, wherever it is.
+[[nodiscard]] constexpr bool is_literal(char c) noexcept {
+    return c != '*' && c != '?' && c != '{';
+}
+
+/// As `glob_match`; without `Separated`, the separator is none.
+template <bool Separated>
+[[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
+                                         char separator) noexcept {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
+    struct retry {
+        std::size_t pattern = std::string_view::npos;
+        std::size_t text = 0;
+    };
+    retry run;
+    retry deep_run;
+    while (t < text.size() || p < pattern.size()) {
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                const bool deep = !Separated || (p + 1 < pattern.size() && pattern[p + 1] == '*');
+                while (p < pattern.size() && pattern[p] == '*') {
+                    ++p;
+                }
+                (deep ? deep_run : run) = {p, t};
+                if (deep) {
+                    run = {};
+                }
+                continue;
+            }
+            if (pattern[p] == '{') {
+                if (const auto end = end_of_braces(pattern.substr(p)); end != 0) {
+                    if (any_alternative(pattern.substr(p), text.substr(t), end, separator)) {
+                        return true;
+                    }
+                } else if (t < text.size() && text[t] == '{') {
+                    ++p;
+                    ++t;
+                    continue;
+                }
+            } else if (t < text.size() &&
+                       (pattern[p] == text[t] ||
+                        (pattern[p] == '?' && (!Separated || text[t] != separator)))) {
+                ++p;
+                ++t;
+                continue;
+            }
+        }
+        if (Separated && run.pattern != std::string_view::npos && run.text < text.size() &&
+            text[run.text] != separator) {
+            p = run.pattern;
+            ++run.text;
+            if (p < pattern.size() && is_literal(pattern[p])) {
+                while (run.text < text.size() && text[run.text] != pattern[p] &&
+                       text[run.text] != separator) {
+                    ++run.text;
+                }
+            }
+            t = run.text;
+        } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
+            p = deep_run.pattern;
+            ++deep_run.text;
+            if (p < pattern.size() && is_literal(pattern[p])) {
+                deep_run.text = std::min(text.find(pattern[p], deep_run.text), text.size());
+            }
+            t = deep_run.text;
+            run = {};
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                          char separator) noexcept {
+    // Most texts differ from most patterns in the first character, which takes no call to see.
+    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
+                         (text.empty() || text.front() != pattern.front());
+    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
+                                          : detail::match_whole<true>(pattern, text, separator));
+}
+
+/// Matches what braces and all that follows them describe; one alternative after the other.
+constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
+                               char separator) noexcept {
+    const auto rest = pattern.substr(end);
+    std::size_t depth = 0;
+    std::size_t begin = 1;
+    for (std::size_t i = 0; i < end; ++i) {
+        const bool closes = pattern[i] == '}' && --depth == 0;
+        if (closes || (pattern[i] == ',' && depth == 1)) {
+            const auto alternative = pattern.substr(begin, i - begin);
+            begin = i + 1;
+            for (std::size_t length = 0; length <= text.size(); ++length) {
+                if (glob_match(alternative, text.substr(0, length), separator) &&
+                    glob_match(rest, text.substr(length), separator)) {
+                    return true;
+                }
+            }
+        }
+        depth += pattern[i] == '{' ? 1U : 0U;
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// A pattern that many texts are held against, as `glob_match` does: read once.
+///
+/// Requires: the text of the pattern outlives it.
+class glob {
+public:
+    /// Complexity: O(|pattern|).
+    constexpr explicit glob(std::string_view pattern, char separator = '\0') noexcept
+        : separator_(separator) {
+        const auto is_special = [](char c) { return !detail::is_literal(c) || c == '}'; };
+        const auto first = std::find_if(pattern.begin(), pattern.end(), is_special);
+        const auto last = std::find_if(pattern.rbegin(), pattern.rend(), is_special);
+        const auto front = static_cast<std::size_t>(first - pattern.begin());
+        const auto back =
+            first == pattern.end() ? 0 : static_cast<std::size_t>(last - pattern.rbegin());
+        front_ = pattern.substr(0, front);
+        back_ = pattern.substr(pattern.size() - back);
+        middle_ = pattern.substr(front, pattern.size() - front - back);
+        fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
+    }
+
+    /// Whether it describes all of `text`. Complexity: as `glob_match`.
+    [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
+        if (middle_.empty()) {
+            return detail::is_same_text(text, front_);
+        }
+        // Most texts differ in the ends, which takes no call to see.
+        return text.size() >= front_.size() + back_.size() &&
+               (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
+               matches_inside(text);
+    }
+
+    /// Whether some text that ends in `text` may match: false where the last character tells that
+    /// none does. Complexity: constant.
+    [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
+        const auto end = middle_.empty() ? front_ : back_;
+        return end.empty() || text.empty() || end.back() == text.back();
+    }
+
+private:
+    [[nodiscard]] constexpr bool matches_inside(std::string_view text) const noexcept {
+        if (!detail::is_same_text(text.substr(0, front_.size()), front_) ||
+            !detail::is_same_text(text.substr(text.size() - back_.size()), back_)) {
+            return false;
+        }
+        text.remove_prefix(front_.size());
+        text.remove_suffix(back_.size());
+        return fits_any_ ||
+               (separator_ == '\0' ? detail::match_whole<false>(middle_, text, separator_)
+                                   : detail::match_whole<true>(middle_, text, separator_));
+    }
+
+    std::string_view front_;  ///< stands for itself, up to what does not
+    std::string_view middle_; ///< begins and ends with what does not
+    std::string_view back_;   ///< stands for itself
+    char separator_;
+    bool fits_any_ = false; ///< whether the middle does
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_GLOB_HPP
+
+// <stemma/core/id_set_pool.hpp>
+#ifndef STEMMA_CORE_ID_SET_POOL_HPP
+#define STEMMA_CORE_ID_SET_POOL_HPP
+
+namespace stemma {
+
+namespace detail {
+class id_set_union;
+} // namespace detail
+
+/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
+/// `no_id` is the empty set.
+using id_set = id;
+
+namespace detail {
+
+/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
+/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
+using id_chunk = std::uint64_t;
+
+[[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
+    return std::uint64_t{element / 32} << 32U | std::uint64_t{1} << element % 32;
+}
+
+[[nodiscard]] constexpr std::uint64_t place_of(id_chunk chunk) noexcept {
+    return chunk >> 32U;
+}
+
+[[nodiscard]] constexpr std::uint32_t bits_of(id_chunk chunk) noexcept {
+    return static_cast<std::uint32_t>(chunk);
+}
+
+[[nodiscard]] constexpr id least_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 +
+           static_cast<id>(std::countr_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] constexpr id greatest_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 + 31 -
+           static_cast<id>(std::countl_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] inline std::size_t count_ids(std::span<const id_chunk> set) noexcept {
+    std::size_t count = 0;
+    for (auto chunk : set) {
+        count += static_cast<std::size_t>(std::popcount(bits_of(chunk)));
+    }
+    return count;
+}
+
+} // namespace detail
+
+/// Keeps one copy of every distinct set of two or more ids below 2^31.
+class id_set_pool {
+public:
+    /// Returns: whether `set` is empty or a single id, and so needs no pool.
+    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
+        return set < first_pooled || set == no_id;
+    }
+
+    /// Returns: the set of `sorted`.
+    /// Requires: ascending, each id once.
+    /// Complexity: O(size) on average.
+    id_set intern(std::span<const id> sorted) {
+        made_.clear();
+        for (auto element : sorted) {
+            const auto chunk = detail::chunk_of(element);
+            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
+                made_.back() |= chunk;
+            } else {
+                made_.push_back(chunk);
+            }
+        }
+        return intern_chunks(made_);
+    }
+
+    /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
+    template <class Function>
+    void for_each(id_set set, Function f) const {
+        if (is_single(set)) {
+            if (set != no_id) {
+                f(set);
+            }
+            return;
+        }
+        for (auto chunk : pooled(set)) {
+            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
+                f(detail::least_of(left));
+            }
+        }
+    }
+
+    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
+    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
+        return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
+    }
+
+    /// Returns: how many sets of two or more are kept.
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+private:
+    friend class detail::id_set_union;
+
+    static constexpr id first_pooled = id{1} << 31;
+
+    struct entry {
+        std::uint32_t first = 0; // of its chunks
+        std::uint32_t size = 0;  // in elements
+    };
+
+    [[nodiscard]] id_set intern_chunks(std::span<const detail::id_chunk> chunks) {
+        if (chunks.empty()) {
+            return no_id;
+        }
+        if (const auto only = detail::least_of(chunks[0]);
+            chunks.size() == 1 && chunks[0] == detail::chunk_of(only)) {
+            return only;
+        }
+        std::uint64_t hash = chunks.size();
+        for (auto chunk : chunks) {
+            hash = detail::hash_mix(hash, chunk);
+        }
+        const auto next = static_cast<id>(entries_.size());
+        const auto found = index_.insert(hash, next, [&](id known) {
+            return std::ranges::equal(pooled(first_pooled + known), chunks);
+        });
+        if (found == next) {
+            entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
+                                static_cast<std::uint32_t>(detail::count_ids(chunks))});
+            chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+        }
+        return first_pooled + found;
+    }
+
+    [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {
+        const auto place = set - first_pooled;
+        const auto first = entries_[place].first;
+        const auto end = place + 1 < entries_.size() ? entries_[place + 1].first : chunks_.size();
+        return {chunks_.data() + first, chunks_.data() + end};
+    }
+
+    std::vector<entry> entries_;
+    std::vector<detail::id_chunk> chunks_;
+    std::vector<detail::id_chunk> made_; // from the ids that are being interned
+    detail::flat_index index_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_SET_POOL_HPP
+
+// <stemma/core/nearest_texts.hpp>
+#ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
+#define STEMMA_CORE_NEAREST_TEXTS_HPP
+
+namespace stemma {
+
+/// Keeps those of many texts that look most like a given one, for "did you mean".
+///
+/// Measured by edit distance; a text that contains the given one counts as very near. Only texts
+/// within half of its length count at all.
+class nearest_texts {
+public:
+    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
+    nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
+        limit_ = std::max<std::size_t>(1, wanted.size() / 2);
+    }
+
+    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
+    void offer(std::string_view text) {
+        if (text.empty() || wanted_.empty()) {
+            return;
+        }
+        const auto distance = text.find(wanted_) != text.npos ? 0 : edit_distance(text);
+        if (distance > limit_) {
+            return;
+        }
+        const auto place =
+            std::upper_bound(best_.begin(), best_.end(), distance,
+                             [](std::size_t d, const auto& known) { return d < known.first; });
+        if (place == best_.end() && best_.size() == count_) {
+            return;
+        }
+        const bool known = std::any_of(best_.begin(), best_.end(),
+                                       [&](const auto& other) { return other.second == text; });
+        if (!known) {
+            best_.emplace(place, distance, text);
+            best_.resize(std::min(best_.size(), count_));
+            limit_ = best_.size() == count_ ? best_.back().first : limit_;
+        }
+    }
+
+    /// Returns: the nearest texts, nearest first. Complexity: O(texts kept).
+    [[nodiscard]] std::vector<std::string> take() const {
+        std::vector<std::string> result;
+        for (const auto& [distance, text] : best_) {
+            result.push_back(text);
+        }
+        return result;
+    }
+
+private:
+    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
+    [[nodiscard]] std::size_t edit_distance(std::string_view text) {
+        const auto n = wanted_.size();
+        if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
+            return limit_ + 1;
+        }
+        row_.resize(n + 1);
+        for (std::size_t i = 0; i <= n; ++i) {
+            row_[i] = i;
+        }
+        for (std::size_t j = 0; j < text.size(); ++j) {
+            auto diagonal = std::exchange(row_[0], j + 1);
+            auto least = row_[0];
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto replaced = diagonal + (wanted_[i] == text[j] ? 0 : 1);
+                diagonal = row_[i + 1];
+                row_[i + 1] = std::min({replaced, row_[i] + 1, row_[i + 1] + 1});
+                least = std::min(least, row_[i + 1]);
+            }
+            if (least > limit_) {
+                return limit_ + 1;
+            }
+        }
+        return row_[n];
+    }
+
+    std::string wanted_;
+    std::size_t count_;
+    std::size_t limit_;
+    std::vector<std::pair<std::size_t, std::string>> best_;
+    std::vector<std::size_t> row_;
+};
+
+/// Returns: that a program knows no `what` of this name, which one may be meant, and which there
+/// are. In `known`, names stand between commas, what they take behind a colon.
+/// Complexity: that of the edit distances.
+[[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
+                                                   std::string_view known) {
+    const auto without_argument = [](std::string_view text) {
+        return text.substr(0, text.find(':'));
+    };
+    nearest_texts like(without_argument(name), 1);
+    std::string meant;
+    for (auto rest = known; !rest.empty();) {
+        const auto one = rest.substr(0, rest.find(", "));
+        like.offer(without_argument(one));
+        if (const auto best = like.take(); !best.empty() && best[0] == without_argument(one)) {
+            meant = one;
+        }
+        rest.remove_prefix(one.size() == rest.size() ? rest.size() : one.size() + 2);
+    }
+    auto text = std::string("unknown ").append(what).append(" '").append(name).append("'");
+    text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
+    return text.append("known: ").append(known);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_NEAREST_TEXTS_HPP
+
+// <stemma/core/policies.hpp>
+#ifndef STEMMA_CORE_POLICIES_HPP
+#define STEMMA_CORE_POLICIES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+struct policy_slot {
+    STEMMA_NO_UNIQUE_ADDRESS P value;
+};
+
+template <class Category, class... Ps>
+struct find_policy {};
+
+template <class Category, class P, class... Ps>
+struct find_policy<Category, P, Ps...>
+    : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
+                         find_policy<Category, Ps...>> {};
+
+template <class P, class Q>
+inline constexpr bool is_same_role = false;
+
+template <policy P, policy Q>
+inline constexpr bool is_same_role<P, Q> =
+    std::same_as<typename P::policy_category, typename Q::policy_category>;
+
+/// Whether at most one of some policies has the role of `P`.
+template <class P, class... Ps>
+inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
+
+} // namespace detail
+
+/// A set of policies, at most one for each category; the order of arguments does not matter.
+template <class... Ps>
+class policies : detail::policy_slot<Ps>... {
+    static_assert((std::copy_constructible<Ps> && ...),
+                  "policies: make the class of each argument copyable");
+    static_assert((policy<Ps> && ...),
+                  "policies: add `using policy_category` to the class of each argument");
+    static_assert((detail::is_alone<Ps, Ps...> && ...),
+                  "policies: two arguments have the same policy_category");
+
+public:
+    /// Holds a copy of each; stateless policies take no room.
+    constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
+
+    /// Returns: the member for `Category`, else a `Default`.
+    template <class Category, policy_for<Category> Default>
+    [[nodiscard]] constexpr auto get_or() const {
+        if constexpr ((policy_for<Ps, Category> || ...)) {
+            using found = typename detail::find_policy<Category, Ps...>::type;
+            return static_cast<const detail::policy_slot<found>&>(*this).value;
+        } else {
+            return Default();
+        }
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_POLICIES_HPP
+
+// <stemma/core/sweep_order.hpp>
+#ifndef STEMMA_CORE_SWEEP_ORDER_HPP
+#define STEMMA_CORE_SWEEP_ORDER_HPP
+
+namespace stemma {
+
+/// The orders in which results can flow along the edges of a graph, and against them.
+///
+/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
+/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
+template <operator_graph_like Graph>
+class sweep_order {
+public:
+    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed and whose
+    /// vertices can be counted back.
+    explicit sweep_order(const Graph& graph)
+        : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
+        if (!indexed_ || !counts_back) {
+            forward_ = topological_order(graph);
+            if (forward_.size() < num_vertices(graph)) {
+                backward_ = reverse_topological_order(graph);
+                std::reverse(backward_.begin(), backward_.end());
+            }
+        }
+    }
+
+    /// Whether some vertices have no place in one of the orders.
+    [[nodiscard]] bool has_cycle() const noexcept {
+        return !indexed_ && forward_.size() < num_vertices(*graph_);
+    }
+
+    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
+    template <class Function>
+    void forward(Function f) const {
+        if (indexed_) {
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                f(vertex_t<Graph>(*it));
+            }
+            return;
+        }
+        for (const auto& v : forward_) {
+            f(v);
+        }
+    }
+
+    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
+    template <class Function>
+    void backward(Function f) const {
+        if constexpr (counts_back) {
+            if (indexed_) {
+                // By number: GCC compares and subtracts iterators over 32-bit vertices one by one.
+                const auto [first, last] = vertices(*graph_);
+                for (auto i = last - first; i-- > 0;) {
+                    f(vertex_t<Graph>(first[i]));
+                }
+                return;
+            }
+        }
+        const auto& listed = has_cycle() ? backward_ : forward_;
+        for (auto i = listed.size(); i-- > 0;) {
+            f(listed[i]);
+        }
+    }
+
+private:
+    // A graph that is topologically indexed is swept back over its vertices where they allow it.
+    static constexpr bool counts_back =
+        requires(const decltype(vertices(std::declval<const Graph&>()).first) it) {
+        vertex_t<Graph>(it[it - it]);
+    };
+
+    const Graph* graph_;
+    bool indexed_;
+    std::vector<vertex_t<Graph>> forward_;
+    std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_SWEEP_ORDER_HPP
+
+// <stemma/core/text_list.hpp>
+#ifndef STEMMA_CORE_TEXT_LIST_HPP
+#define STEMMA_CORE_TEXT_LIST_HPP
+
+namespace stemma {
+
+/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
+[[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        if (comma != 0) {
+            parts.emplace_back(text.substr(0, comma));
+        }
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+    }
+    return parts;
+}
+
+namespace detail {
+
+/// Returns: the parts, separated by commas. Complexity: O(length).
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) {
+        text.append(text.empty() ? "" : ",").append(part);
+    }
+    return text;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_TEXT_LIST_HPP
+
+// <stemma/cost/cost_rules.hpp>
+#ifndef STEMMA_COST_COST_RULES_HPP
+#define STEMMA_COST_COST_RULES_HPP
+
+namespace stemma {
+
+/// How the multiplications and other operations of one operator are counted.
+struct cost_rule {
+    std::string_view formula;            ///< see `detail::operator_cost_rules`
+    std::array<std::int64_t, 4> numbers; ///< what stands behind it; 0 where nothing does
+};
+
+namespace detail {
+
+/// What operators cost, one formula on a line, the operators behind the colon; `domain::type` where
+/// domains differ. docs/cost.md explains the formulas.
+inline constexpr std::string_view operator_cost_rules = R"(
+alias: Identity Reshape Flatten Squeeze Unsqueeze Dropout
+moves: Cast CastLike Transpose Concat Slice Split Gather GatherElements GatherND Expand Tile Pad
+moves: Shape Size Constant ConstantOfShape Range OneHot Scatter ScatterElements ScatterND EyeLike
+moves: DepthToSpace SpaceToDepth Trilu ReverseSequence Compress NonZero Unique Where QLinearConcat
+moves: TensorScatter SplitToSequence SequenceAt SequenceConstruct SequenceEmpty SequenceErase
+moves: SequenceInsert SequenceLength ConcatFromSequence Optional OptionalGetElement
+moves: OptionalHasElement BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor And Or Xor Not
+moves: QLinearWhere ReorderInput ReorderOutput CenterCropPad Col2Im GatherBlockQuantized
+moves: StringConcat StringNormalizer StringSplit RegexFullMatch TfIdfVectorizer
+moves: ZipMap CastMap DictVectorizer FeatureVectorizer LabelEncoder CategoryMapper ArrayFeatureExtractor
+moves: RandomNormal RandomNormalLike RandomUniform RandomUniformLike Bernoulli Multinomial
+moves: MemcpyFromHost MemcpyToHost
+each 1: Abs Acos Acosh Add Asin Asinh Atan Atanh Ceil Clip Cos Cosh Div Equal Erf Exp Floor Greater
+each 1: GreaterOrEqual IsInf IsNaN Less LessOrEqual Log Mod Mul Neg PRelu Pow Reciprocal Relu Round
+each 1: Sign Sin Sinh Sqrt Sub Tan Tanh ThresholdedRelu BiasAdd Binarizer Scaler Imputer
+each 2: LeakyRelu Shrink Softsign HardSigmoid
+each 3: Elu Celu Selu Softplus HardSwish Sigmoid
+each 4: Swish QuickGelu
+each 5: Gelu Mish Softmax LogSoftmax
+each 6: BiasGelu BiasSoftmax
+each 8: FastGelu
+each 2: BatchNormalization DequantizeLinear BatchNormInternal
+each 3: QuantizeLinear RotaryEmbedding com.microsoft::RotaryEmbedding
+each 4: DynamicQuantizeLinear RMSNormalization SimplifiedLayerNormalization LpNormalization
+each 5: SkipSimplifiedLayerNormalization
+each 7: LayerNormalization GroupNormalization InstanceNormalization MeanVarianceNormalization
+each 7: GroupNorm Normalizer
+each 8: SkipLayerNormalization SkipGroupNorm QLinearSigmoid QLinearLeakyRelu QLinearSoftmax
+each 9: QLinearAdd QLinearMul
+each 9: EmbedLayerNormalization
+each 7: BiasSplitGelu
+each 2: BiasDropout
+sum: Max Mean Min Sum
+input 1: ArgMax ArgMin CumSum ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum TopK Hardmax
+input 1: GlobalAveragePool GlobalMaxPool NonMaxSuppression Det MaxUnpool
+input 2: ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare GlobalLpPool LRN
+input 3: ReduceLogSumExp QLinearGlobalAveragePool QLinearReduceMean
+pool 1: AveragePool MaxPool
+pool 2: LpPool
+pool 3: QLinearAveragePool
+each 7: Resize Upsample GridSample
+each 28: RoiAlign
+each 1: MaxRoiPool AffineGrid
+product 0 1: MatMul FusedMatMul MatMulInteger MatMulInteger16 TransposeMatMul FusedMatMulActivation
+product 0 1 0 3: DynamicQuantizeMatMul
+product 0 1 0 2: MatMulIntegerToFloat
+product 0 3 0 3: QLinearMatMul
+product 0 1 0 1: QOrderedMatMul
+packed: MatMulNBits MatMulBnb4 MatMulFpQ4
+gemm 0 1 2: Gemm FusedGemm GemmFloat8
+gemm 0 1 2 8: GemmFastGelu
+gemm 0 3 6 3: QGemm
+convolution 1 2: Conv DeformConv NhwcConv
+convolution 1 2 1: FusedConv NhwcFusedConv
+convolution 1 9: ConvInteger
+convolution 3 8 3: QLinearConv
+transposed 1 2: ConvTranspose
+recurrence 12: LSTM DynamicQuantizeLSTM
+recurrence 12: GRU
+recurrence 3: RNN
+einsum: Einsum
+attention: Attention
+weighted_attention 1: com.microsoft::Attention
+weighted_attention 1: QAttention PackedAttention DecoderMaskedSelfAttention
+head_attention: MultiHeadAttention DecoderMaskedMultiHeadAttention
+group_attention: GroupQueryAttention
+)";
+
+} // namespace detail
+
+/// What each operator costs, as a table, so that another can be put in its place.
+class cost_rules {
+public:
+    /// Operators of the standard, and those of ONNX Runtime.
+    cost_rules() : cost_rules(detail::operator_cost_rules) {}
+
+    /// Reads a table of the form of `detail::operator_cost_rules`.
+    /// Requires: `table` outlives this. Complexity: O(length).
+    explicit cost_rules(std::string_view table) {
+        while (!table.empty()) {
+            const auto line = table.substr(0, table.find('\n'));
+            table.remove_prefix(std::min(table.size(), line.size() + 1));
+            if (const auto colon = line.find(": "); colon != line.npos) {
+                read_line(line.substr(0, colon), line.substr(colon + 2));
+            }
+        }
+    }
+
+    /// Returns: the rule of an operator, of its domain or of any; null where it is not listed.
+    /// Complexity: O(length), expected.
+    [[nodiscard]] const cost_rule* find(std::string_view domain, std::string_view type) const {
+        if (!domain.empty()) {
+            std::string full(domain);
+            if (const auto own = rules_.find(full.append("::").append(type)); own != rules_.end()) {
+                return &own->second;
+            }
+        }
+        const auto any = rules_.find(std::string(type));
+        return any == rules_.end() ? nullptr : &any->second;
+    }
+
+private:
+    static std::string_view take_word(std::string_view& line) {
+        const auto word = line.substr(0, line.find(' '));
+        line.remove_prefix(std::min(line.size(), word.size() + 1));
+        return word;
+    }
+
+    void read_line(std::string_view formula, std::string_view operators) {
+        cost_rule rule{take_word(formula), {}};
+        for (auto& number : rule.numbers) {
+            const auto word = take_word(formula);
+            std::from_chars(word.data(), word.data() + word.size(), number);
+        }
+        while (!operators.empty()) {
+            rules_.insert_or_assign(std::string(take_word(operators)), rule);
+        }
+    }
+
+    std::unordered_map<std::string, cost_rule> rules_; // by type, or domain and type
+};
+
+} // namespace stemma
+
+#endif // STEMMA_COST_COST_RULES_HPP
+
+// <stemma/cost/profile.hpp>
+#ifndef STEMMA_COST_PROFILE_HPP
+#define STEMMA_COST_PROFILE_HPP
+
+namespace stemma {
+
+/// One measurement of a profile.
+struct timed_event {
+    std::string_view name;       ///< of a node or layer, as the runtime calls it
+    std::string_view op_type{};  ///< "" where it is not said
+    std::string_view provider{}; ///< what ran it; "" where it is not said
+    double microseconds = 0;     ///< without what ran inside
+    id node_index = no_id;       ///< the runtime's number of the node
+    std::uint64_t calls = 1;     ///< that the time is the sum of
+};
+
+/// What a runtime measured, by kernel and run.
+class profile {
+public:
+    /// All measurements of one kernel.
+    struct kernel {
+        std::string name;         ///< as the runtime calls it
+        std::string op_type;      ///< "" where it is not said
+        std::string provider;     ///< "" where it is not said
+        id node_index = no_id;    ///< the runtime's number of the node
+        std::uint64_t calls = 0;  ///< in all runs
+        std::vector<double> runs; ///< microseconds in each run; shorter where the rest is 0
+
+        /// Returns: microseconds in all runs. Complexity: O(runs).
+        [[nodiscard]] double total() const {
+            return std::accumulate(runs.begin(), runs.end(), 0.0);
+        }
+    };
+
+    /// Adds a measurement to the current run. Complexity: O(log kernels).
+    void add(const timed_event& event) {
+        const auto at =
+            index_
+                .try_emplace(key(event.name, event.provider, event.op_type, event.node_index),
+                             kernels_.size())
+                .first->second;
+        if (at == kernels_.size()) {
+            kernels_.push_back({std::string(event.name),
+                                std::string(event.op_type),
+                                std::string(event.provider),
+                                event.node_index,
+                                0,
+                                {}});
+        }
+        auto& known = kernels_[at];
+        known.runs.resize(std::max(known.runs.size(), runs_ + 1));
+        known.runs[runs_] += event.microseconds;
+        known.calls += event.calls;
+        run_calls_.resize(std::max(run_calls_.size(), runs_ + 1));
+        run_calls_[runs_].emplace_back(at, event.calls);
+        open_ = true;
+    }
+
+    /// Ends a run; one in which nothing was measured is none.
+    void end_run() {
+        runs_ += open_ ? 1 : 0;
+        open_ = false;
+    }
+
+    /// Adds all runs of another profile behind those that are there. Complexity: O(measurements).
+    void append(const profile& other) {
+        end_run();
+        for (std::size_t run = 0; run < other.runs(); ++run) {
+            std::map<std::size_t, std::uint64_t> calls; // by kernel
+            for (const auto& [at, count] : other.run_calls_[run]) {
+                calls[at] += count;
+            }
+            for (const auto& [at, count] : calls) {
+                const auto& from = other.kernels_[at];
+                add({from.name, from.op_type, from.provider, from.runs[run], from.node_index,
+                     count});
+            }
+            end_run();
+        }
+        dropped_ += other.dropped_;
+    }
+
+    /// Forgets the first runs, in which runtimes still make room and choose.
+    /// Requires: at least one run stays. Complexity: O(measurements).
+    void drop_runs(std::size_t count) {
+        for (std::size_t run = 0; run < count; ++run) {
+            for (const auto& [at, calls] : run_calls_[run]) {
+                kernels_[at].calls -= calls;
+            }
+        }
+        for (auto& known : kernels_) {
+            known.runs.erase(known.runs.begin(),
+                             known.runs.begin() +
+                                 static_cast<std::ptrdiff_t>(std::min(count, known.runs.size())));
+        }
+        run_calls_.erase(run_calls_.begin(),
+                         run_calls_.begin() + static_cast<std::ptrdiff_t>(count));
+        runs_ -= count;
+        dropped_ += count;
+    }
+
+    [[nodiscard]] const std::vector<kernel>& kernels() const noexcept { return kernels_; }
+    /// Returns: how many runs there are; the last need not have ended.
+    [[nodiscard]] std::size_t runs() const noexcept { return runs_ + (open_ ? 1 : 0); }
+    [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
+
+    /// Returns: microseconds in all runs. Complexity: O(kernels times runs).
+    [[nodiscard]] double total() const {
+        double sum = 0;
+        for (const auto& known : kernels_) {
+            sum += known.total();
+        }
+        return sum;
+    }
+
+private:
+    using key = std::tuple<std::string, std::string, std::string, id>;
+
+    std::vector<kernel> kernels_;
+    std::map<key, std::size_t> index_;
+    std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> run_calls_; // kernel, calls
+    std::size_t runs_ = 0;
+    std::size_t dropped_ = 0;
+    bool open_ = false; // something was measured since the last run ended
+};
+
+} // namespace stemma
+
+#endif // STEMMA_COST_PROFILE_HPP
+
+// <stemma/core/detail/strong_components.hpp>
+#ifndef STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
+#define STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
+
+namespace stemma::detail {
+
+/// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
+/// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
+/// long.
+///
+/// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
+/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
+template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
+[[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
+                                                Index index, Edges edges, Target target) {
+    struct frame {
+        std::size_t v;
+        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
+    };
+    std::vector<id> component(size, no_id);
+    std::vector<id> found(size, no_id); // in the order of discovery
+    std::vector<id> lowest(size, no_id);
+    std::vector<std::size_t> open; // found, and without a component
+    std::vector<frame> way;
+    id next = 0;
+    id components = 0;
+    const auto enter = [&](const Vertex& vertex) {
+        const std::size_t v = index(vertex);
+        found[v] = lowest[v] = next++;
+        open.push_back(v);
+        way.push_back({v, edges(vertex)});
+    };
+    for_each_vertex([&](const Vertex& root) {
+        if (found[index(root)] == no_id) {
+            enter(root);
+        }
+        while (!way.empty()) {
+            const auto v = way.back().v;
+            auto& [edge, end] = way.back().left;
+            if (edge != end) {
+                const Vertex reader = target(*edge);
+                ++edge;
+                const std::size_t u = index(reader);
+                if (found[u] == no_id) {
+                    enter(reader);
+                } else if (component[u] == no_id) {
+                    lowest[v] = std::min(lowest[v], found[u]);
+                }
+                continue;
+            }
+            way.pop_back();
+            if (!way.empty()) {
+                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
+            }
+            if (lowest[v] == found[v]) {
+                for (std::size_t u = size; u != v;) {
+                    u = open.back();
+                    open.pop_back();
+                    component[u] = components;
+                }
+                ++components;
+            }
+        }
+    });
+    return component;
+}
+
+/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
+/// lead from each to the other. A component has a lower number than those that lead to it.
+///
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
+    return detail::strong_components<vertex_t<Graph>>(
+        num_vertices(graph),
+        [&](auto f) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                f(*it);
+            }
+        },
+        [&](const auto& v) { return index_of(graph, v); },
+        [&](const auto& v) { return out_edges(v, graph); },
+        [&](const auto& e) { return target(e, graph); });
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
+
+// <stemma/core/detail/sparse_ids.hpp>
+#ifndef STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
+#define STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
+
+namespace stemma::detail {
+
+/// A set of ids, which are few of many, or close together: bits, by the page that they are on.
+class sparse_ids {
+public:
+    sparse_ids() = default;
+    sparse_ids(const sparse_ids&) = delete;
+    sparse_ids& operator=(const sparse_ids&) = delete;
+
+    /// Returns: whether it was missing. Complexity: constant on average.
+    bool insert(id member) {
+        if (member / page_size != number_) {
+            turn_to(member / page_size);
+        }
+        auto& bits = page_[member % page_size / 64];
+        const auto bit = std::uint64_t{1} << member % 64;
+        if ((bits & bit) != 0) {
+            return false;
+        }
+        bits |= bit;
+        return true;
+    }
+
+private:
+    static constexpr id page_size = 512; // as many bits as a line of the cache holds
+
+    void turn_to(id number) {
+        // All that the table looks at is the number.
+        const auto fresh = static_cast<id>(pages_.size());
+        const auto at = index_.insert(std::uint64_t{number} << 32U, fresh, [](id) { return true; });
+        if (at == fresh) {
+            pages_.emplace_back();
+        }
+        page_ = pages_[at].data();
+        number_ = number;
+    }
+
+    flat_index index_; // of pages, by number
+    std::vector<std::array<std::uint64_t, page_size / 64>> pages_;
+    id number_ = no_id;             // of the page that was asked for last
+    std::uint64_t* page_ = nullptr; // the bits on it
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
+
 // <stemma/cut/boundary.hpp>
 #ifndef STEMMA_CUT_BOUNDARY_HPP
 #define STEMMA_CUT_BOUNDARY_HPP
@@ -7102,6 +9290,8 @@ concept carries_values =
     { get(value_index, graph, e) } -> std::convertible_to<id>;
 };
 
+namespace detail {
+
 /// Returns: what flows along an edge.
 template <operator_graph_like Graph>
 [[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
@@ -7111,6 +9301,8 @@ template <operator_graph_like Graph>
         return static_cast<id>(index_of(graph, source(e, graph)));
     }
 }
+
+} // namespace detail
 
 /// A part of the vertices of a graph, by vertex index.
 ///
@@ -7149,12 +9341,12 @@ template <operator_graph_like Graph>
         std::vector<edge_t<Graph>> kept;
         detail::sparse_ids met; // values
         for (const auto& v : members) {
-            if (set.apart[index_of(graph, v)]) {
+            if (set.apart[detail::index_of(graph, v)]) {
                 continue;
             }
             for (auto [it, last] = edges(v); it != last; ++it) {
-                const auto value = value_on(graph, *it);
-                if (set.is_outside(index_of(graph, beyond(*it))) && met.insert(value)) {
+                const auto value = detail::value_on(graph, *it);
+                if (set.is_outside(detail::index_of(graph, beyond(*it))) && met.insert(value)) {
                     kept.push_back(*it);
                 }
             }
@@ -7180,7 +9372,7 @@ public:
         std::size_t end = 0;
         first_ = members.empty() ? 0 : order.size();
         for (const auto& v : members) {
-            const auto at = rank_of(index_of(graph, v));
+            const auto at = rank_of(detail::index_of(graph, v));
             first_ = std::min(first_, at);
             end = std::max(end, at + 1);
         }
@@ -7289,14 +9481,14 @@ template <operator_graph_like Graph>
     const auto all = stretch.vertices();
     std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
     for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
+        const auto v = detail::index_of(graph, all[at]);
         if (set.apart[v]) {
             continue;
         }
         const id inside = set.inside[v] ? 1 : 0;
         id least = 0; // of one outside: the first run it may feed
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto from = stretch.place(index_of(graph, source(*it, graph)));
+            const auto from = stretch.place(detail::index_of(graph, source(*it, graph)));
             if (from < at) {
                 least = std::max(least, (run[from] + 1 - inside) / 2);
             }
@@ -7338,7 +9530,7 @@ void for_each_between(const Graph& graph, std::span<const id> part, Function f) 
 template <operator_graph_like Graph>
 [[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
                                             std::size_t part_count) {
-    const grouped_ids producers(part_count, [&](auto take) {
+    const detail::grouped_ids producers(part_count, [&](auto take) {
         detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
     });
     std::vector<std::pair<id, id>> pairs;
@@ -7362,8 +9554,8 @@ template <operator_graph_like Graph>
 
 /// The values that cross the border of every module of a tree, ascending by vertex that makes them.
 struct module_boundaries {
-    grouped_ids inputs;  ///< by module: made outside of it and read in it
-    grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
+    detail::grouped_ids inputs;  ///< by module: made outside of it and read in it
+    detail::grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
 };
 
 /// Finds what crosses the border of all modules at once, each with all that lies below it.
@@ -7381,15 +9573,15 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
     std::vector<id> last_in(modules.size(), no_id);
     std::vector<std::pair<id, id>> made; // value, reader's module
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
+        const auto v = detail::index_of(graph, *it);
         if (apart[v]) {
             continue;
         }
         made.clear();
         for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
-            const auto reader = index_of(graph, target(*edge, graph));
+            const auto reader = detail::index_of(graph, target(*edge, graph));
             if (!apart[reader]) {
-                made.emplace_back(value_on(graph, *edge), module[reader]);
+                made.emplace_back(detail::value_on(graph, *edge), module[reader]);
             }
         }
         const auto& leaves = leaving(*it);
@@ -7421,7 +9613,7 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
         }
     }
     const auto by_module = [&](const std::vector<std::pair<id, id>>& pairs) {
-        return grouped_ids(modules.size(), [&](auto take) {
+        return detail::grouped_ids(modules.size(), [&](auto take) {
             for (const auto& [m, value] : pairs) {
                 take(m, value);
             }
@@ -7521,14 +9713,14 @@ template <operator_graph_like Graph>
     acyclic_partition result;
     result.piece_of.assign(num_vertices(graph), no_id);
     for (const auto& v : order) {
-        const auto i = index_of(graph, v);
+        const auto i = detail::index_of(graph, v);
         const auto own = part[i];
         if (own == no_id) {
             continue;
         }
         id highest = 0;
         for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
+            const auto u = detail::index_of(graph, source(*it, graph));
             if (part[u] != no_id && circle[part[u]] == circle[own]) {
                 highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
             }
@@ -7846,7 +10038,7 @@ private:
 template <class P>
 consteval bool explain_cut_policy() {
     static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
-    static_assert(policy_for<P, cut_category>,
+    static_assert(detail::declares<P, cut_category>,
                   "cut policy: add `using policy_category = stemma::cut_category;`");
     static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
     static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");
@@ -7936,7 +10128,8 @@ struct string_sink {
 };
 
 /// Writes one JSON document to a sink as it is told, value by value; never holds more than a
-/// buffer.
+/// buffer. nlohmann's document takes ten times as long (bench/io/json_writer_bench.cpp), and memory
+/// for all of it.
 ///
 /// An object or array is written on one line when it is opened `flat`, else one entry a line.
 /// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
@@ -8202,7 +10395,7 @@ private:
     std::vector<id> above_;
     std::vector<id> segment_;
     std::vector<std::uint64_t> length_;
-    string_pool segments_;
+    detail::string_pool segments_;
 };
 
 } // namespace stemma
@@ -8294,11 +10487,11 @@ template <operator_graph_like Graph>
     const auto all = stretch.vertices();
     std::vector<state> known(all.size(), nothing);
     const auto known_of = [&](vertex_t<Graph> v) {
-        const auto place = stretch.place(index_of(graph, v));
+        const auto place = stretch.place(detail::index_of(graph, v));
         return place < all.size() ? known[place] : nothing;
     };
     for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
+        const auto v = detail::index_of(graph, all[at]);
         if (set.apart[v]) {
             continue;
         }
@@ -8334,6 +10527,54 @@ template <operator_graph_like Graph>
 
 #endif // STEMMA_CUT_FIND_GAPS_HPP
 
+// <stemma/error.hpp>
+#ifndef STEMMA_ERROR_HPP
+#define STEMMA_ERROR_HPP
+
+namespace stemma {
+
+/// Why an operation ended. The numbers are stable.
+enum class error_code {
+    cannot_read = 1,   ///< the file is missing, a folder, or not readable
+    malformed = 2,     ///< the bytes are not what the format says
+    contradiction = 3, ///< the input disagrees with itself
+    unsupported = 4,   ///< well-formed, but beyond a stated limit
+    cannot_write = 5,  ///< the output could not be written
+    too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
+    not_found = 7,     ///< what was asked for is not in the model
+    refused = 8,       ///< the request is understood, and declined with a reason
+    exists = 9,        ///< a file is there already, and may not be replaced
+};
+
+/// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
+class error : public std::runtime_error {
+public:
+    /// `file` and `place` may be empty: then only the reason is told.
+    error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
+        : std::runtime_error(join(file, place, reason)), code_(code) {}
+
+    /// For programs: the number stays when the words of `what()` change.
+    [[nodiscard]] error_code code() const noexcept { return code_; }
+
+private:
+    static std::string join(std::string_view file, std::string_view place,
+                            std::string_view reason) {
+        std::string text;
+        for (auto part : {file, place}) {
+            if (!part.empty()) {
+                text.append(part).append(": ");
+            }
+        }
+        return text.append(reason);
+    }
+
+    error_code code_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ERROR_HPP
+
 // <stemma/model/attribution.hpp>
 #ifndef STEMMA_MODEL_ATTRIBUTION_HPP
 #define STEMMA_MODEL_ATTRIBUTION_HPP
@@ -8361,19 +10602,25 @@ enum class provenance : std::uint8_t {
     root,        ///< nothing is known
 };
 
+namespace detail {
+
 /// How many the library knows.
 inline constexpr std::size_t provenance_count = 15;
+
+} // namespace detail
 
 /// Returns: the name that files and reports use; `other` for a source that the library does not
 /// know.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
-    constexpr std::array<std::string_view, provenance_count> names{
+    constexpr std::array<std::string_view, detail::provenance_count> names{
         "export",    "recorded",    "metadata", "function", "scope",
         "parameter", "torchscript", "trace",    "fx",       "leftover",
         "consumer",  "producer",    "between",  "owner",    "root"};
     const auto number = static_cast<std::size_t>(p);
-    return number < provenance_count ? names[number] : "other";
+    return number < detail::provenance_count ? names[number] : "other";
 }
+
+namespace detail {
 
 /// Returns: the provenance of a name, as `to_string` gives it.
 /// Complexity: one comparison for each provenance.
@@ -8386,23 +10633,25 @@ inline constexpr std::size_t provenance_count = 15;
     return std::nullopt;
 }
 
+} // namespace detail
+
 /// Whether `p` is a source of evidence rather than a rule of propagation.
 [[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
-    return p < provenance::consumer || static_cast<std::size_t>(p) >= provenance_count;
+    return p < provenance::consumer || static_cast<std::size_t>(p) >= detail::provenance_count;
 }
 
 /// The names of all provenances: those that the library knows, and sources of a program's own.
 class provenance_names {
 public:
     /// How many sources of its own a program can have.
-    static constexpr std::size_t most_added = 256 - provenance_count;
+    static constexpr std::size_t most_added = 256 - detail::provenance_count;
 
     /// Returns: the provenance of the source called `name`, which is added if it is new.
     /// Throws: `error` (`refused`) for no name or one that the library uses, and where there are
     ///   too many.
     /// Complexity: O(names).
     provenance add(std::string_view name) {
-        if (name.empty() || name == "other" || parse_provenance(name)) {
+        if (name.empty() || name == "other" || detail::parse_provenance(name)) {
             refuse(name, "is no name for a source of one's own");
         }
         if (const auto known = find(name)) {
@@ -8412,29 +10661,31 @@ public:
             refuse(name, "is one source of evidence too many");
         }
         added_.emplace_back(name);
-        return static_cast<provenance>(provenance_count + added_.size() - 1);
+        return static_cast<provenance>(detail::provenance_count + added_.size() - 1);
     }
 
     /// Returns: the provenance of that name, if there is one. Complexity: O(names).
     [[nodiscard]] std::optional<provenance> find(std::string_view name) const noexcept {
         const auto found = std::find(added_.begin(), added_.end(), name);
         if (found == added_.end()) {
-            return parse_provenance(name);
+            return detail::parse_provenance(name);
         }
-        return static_cast<provenance>(provenance_count +
+        return static_cast<provenance>(detail::provenance_count +
                                        static_cast<std::size_t>(found - added_.begin()));
     }
 
     /// Returns: the name of `p`, as `to_string` for those that the library knows.
     [[nodiscard]] std::string_view operator[](provenance p) const noexcept {
         const auto number = static_cast<std::size_t>(p);
-        return number < provenance_count || number >= size()
+        return number < detail::provenance_count || number >= size()
                    ? to_string(p)
-                   : std::string_view(added_[number - provenance_count]);
+                   : std::string_view(added_[number - detail::provenance_count]);
     }
 
     /// Returns: how many there are, those that the library knows included.
-    [[nodiscard]] std::size_t size() const noexcept { return provenance_count + added_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return detail::provenance_count + added_.size();
+    }
 
 private:
     [[noreturn]] static void refuse(std::string_view name, std::string_view reason) {
@@ -8474,11 +10725,11 @@ struct attribution {
 
 #endif // STEMMA_MODEL_ATTRIBUTION_HPP
 
-// <stemma/model/module_members.hpp>
-#ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP
-#define STEMMA_MODEL_MODULE_MEMBERS_HPP
+// <stemma/model/detail/module_members.hpp>
+#ifndef STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP
+#define STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The operators of every module, each with all that lies below it.
 class module_members {
@@ -8528,9 +10779,9 @@ template <class Calls>
     return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
-#endif // STEMMA_MODEL_MODULE_MEMBERS_HPP
+#endif // STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP
 
 // <stemma/cut/find_non_convex.hpp>
 #ifndef STEMMA_CUT_FIND_NON_CONVEX_HPP
@@ -8629,14 +10880,14 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
     std::size_t listed = 0;
     bool by_index = true;
     sweep.forward([&](const vertex_t<Graph>& v) {
-        by_index = by_index && index_of(graph, v) == listed;
+        by_index = by_index && detail::index_of(graph, v) == listed;
         order[listed++] = v;
     });
     std::vector<id> rank(by_index ? 0 : order.size());
     for (std::size_t i = 0; i < rank.size(); ++i) {
-        rank[index_of(graph, order[i])] = static_cast<id>(i);
+        rank[detail::index_of(graph, order[i])] = static_cast<id>(i);
     }
-    const module_members members(modules, attributions);
+    const detail::module_members members(modules, attributions);
     vertex_set set(order.size());
     set.apart = std::move(apart);
     const auto put_inside = [&](id m, bool inside) {
@@ -8658,7 +10909,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
         put_inside(m, true);
         const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
         auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
-            return static_cast<id>(index_of(graph, v));
+            return static_cast<id>(detail::index_of(graph, v));
         });
         if (!path.empty()) {
             result.push_back({m, std::move(path)});
@@ -8844,9 +11095,9 @@ struct parts_by_level {
         for (const auto& v : problem.order) {
             id level = 0;
             for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-                level = std::max(level, behind[index_of(graph, source(*it, graph))]);
+                level = std::max(level, behind[detail::index_of(graph, source(*it, graph))]);
             }
-            behind[index_of(graph, v)] = level + 1;
+            behind[detail::index_of(graph, v)] = level + 1;
             plan.part_of.push_back(level / std::max<id>(levels, 1));
             plan.parts = std::max<std::size_t>(plan.parts, plan.part_of.back() + 1);
         }
@@ -8902,7 +11153,7 @@ private:
 template <class P, class Graph = operator_graph>
 consteval bool explain_partition_policy() {
     static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
-    static_assert(policy_for<P, partition_category>,
+    static_assert(detail::declares<P, partition_category>,
                   "partition policy: add `using policy_category = stemma::partition_category;`");
     static_assert(detail::has_partition<P, Graph>,
                   "partition policy: add `stemma::partition_plan partition(const "
@@ -8941,6 +11192,8 @@ namespace stemma {
     return {};
 }
 
+namespace detail {
+
 /// Makes pieces that can be run one after the other of a plan: parts that read from each other in
 /// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
 ///
@@ -8960,6 +11213,8 @@ template <operator_graph_like Graph>
     return pieces;
 }
 
+} // namespace detail
+
 /// Divides any graph into pieces that can be run one after the other, as a policy has it.
 ///
 /// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
@@ -8976,7 +11231,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
     if (!answers || !plan.refusal.empty()) {
         return {};
     }
-    return make_pieces(problem, plan, joins);
+    return detail::make_pieces(problem, plan, joins);
 }
 
 } // namespace stemma
@@ -9220,7 +11475,7 @@ struct finding {
 #ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// For each parameter of a model the modules that own it: none where its name leads nowhere or
 /// tells nothing, several where modules share it.
@@ -9269,8 +11524,6 @@ template <module_view Modules>
     return m;
 }
 
-namespace detail {
-
 /// Loads the name that will be read a little later than that of parameter `p`: names lie far from
 /// each other, in the file.
 template <parameter_readers Ops>
@@ -9281,8 +11534,6 @@ void prefetch_name_behind(const Ops& ops, id p) {
         prefetch(name.data());
     }
 }
-
-} // namespace detail
 
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
 /// Requires: several threads may read `ops` at once, if so many are given.
@@ -9319,8 +11570,6 @@ template <parameter_readers Ops>
     }
     return problems;
 }
-
-namespace detail {
 
 /// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
 class declared_owners {
@@ -9385,8 +11634,6 @@ template <parameter_readers Ops, class OwnerOf>
     }
     return folded;
 }
-
-} // namespace detail
 
 /// Finds the modules that the names of the parameters speak of; none for those in `merged`, which
 /// is by parameter or empty. Complexity: O(bytes of names).
@@ -9463,15 +11710,15 @@ template <parameter_readers Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
-// <stemma/evidence/bypassed_modules.hpp>
-#ifndef STEMMA_EVIDENCE_BYPASSED_MODULES_HPP
-#define STEMMA_EVIDENCE_BYPASSED_MODULES_HPP
+// <stemma/evidence/detail/bypassed_modules.hpp>
+#ifndef STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: the modules whose parameters the module around computes with, past them; sorted.
 ///
@@ -9509,120 +11756,9 @@ template <module_view Modules>
     return found ? modules.index().parent(m) : m;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
-#endif // STEMMA_EVIDENCE_BYPASSED_MODULES_HPP
-
-// <stemma/evidence/capture_match.hpp>
-#ifndef STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
-#define STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
-/// it, as in `Fused_W_layer.0.conv`.
-template <class Lookup>
-[[nodiscard]] bool ends_in_module(const Lookup& lookup, std::string_view path) {
-    for (std::size_t steps = 0; steps < 8; ++steps) {
-        if (!path.empty() && find_module(lookup, path) != no_id) {
-            return true;
-        }
-        const auto bar = path.find('_');
-        if (bar == path.npos) {
-            return false;
-        }
-        path.remove_prefix(bar + 1);
-    }
-    return false;
-}
-
-/// Whether some scope in the name of an operator has one of some names, apart from what numbers it:
-/// `layer` or `fc` in `/layer.0/fc/Add`.
-[[nodiscard]] inline bool has_scope_among(std::string_view name,
-                                          const std::unordered_set<std::string>& names) {
-    for (auto slash = name.find('/', 1); slash != name.npos; slash = name.find('/', 1)) {
-        const auto scope = name.substr(1, slash - 1);
-        if (names.contains(std::string(scope.substr(0, scope.find('.'))))) {
-            return true;
-        }
-        name.remove_prefix(slash);
-    }
-    return false;
-}
-
-} // namespace detail
-
-/// How much of what a model says of modules speaks of those of a capture.
-struct capture_match {
-    std::size_t paths = 0;        ///< of parameters, different ones
-    std::size_t known_paths = 0;  ///< those that lead to a module
-    std::size_t scopes = 0;       ///< operators with a scope
-    std::size_t known_scopes = 0; ///< those with a scope that a module has the name of
-
-    /// Whether the capture is one of another model entirely: hardly anything is known. Where a
-    /// model has few paths and few scopes, nothing is said.
-    [[nodiscard]] bool is_foreign() const noexcept {
-        constexpr std::size_t share = 10;
-        const auto hardly = [](std::size_t known, std::size_t all) {
-            return known == 0 || known * share < all;
-        };
-        return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
-               (paths >= 4 || scopes >= 8);
-    }
-
-    /// Returns: what a user should know of a foreign capture.
-    [[nodiscard]] std::string note() const {
-        const auto of = [](std::size_t known, std::size_t all) {
-            return std::to_string(known) + " of " + std::to_string(all);
-        };
-        return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
-               of(known_paths, paths) +
-               " parameter paths of the file; it looks like one of another model, and is not used";
-    }
-};
-
-/// Finds what a model and the modules of a capture have in common.
-/// Complexity: O(parameters + bytes of names + modules).
-template <parameter_readers Ops, module_view Modules>
-    requires named_operators<Ops>
-[[nodiscard]] capture_match match_capture(const Ops& ops, const Modules& modules) {
-    capture_match found;
-    std::unordered_set<std::string_view> seen;
-    std::vector<std::string_view> paths;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        const auto path = owner_path(ops.parameter_name(p));
-        if (!path.empty() && seen.insert(path).second) {
-            paths.push_back(path);
-        }
-    }
-    const module_lookup<Modules> lookup(modules);
-    const auto mapping = find_path_mapping(modules, lookup, paths);
-    found.paths = paths.size();
-    for (auto path : paths) {
-        const auto rest = mapping.apply(path);
-        found.known_paths += (!rest.empty() && find_module(lookup, rest, mapping.base) != no_id) ||
-                                     detail::ends_in_module(lookup, path)
-                                 ? 1U
-                                 : 0U;
-    }
-    std::unordered_set<std::string> names;
-    for (id m = 1; m < modules.index().size(); ++m) {
-        names.emplace(modules.attribute(m));
-    }
-    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-        const std::string_view name = ops.name(*it);
-        const bool has_scope = name.starts_with('/') && name.find('/', 1) != name.npos;
-        found.scopes += has_scope ? 1U : 0U;
-        found.known_scopes += has_scope && detail::has_scope_among(name, names) ? 1U : 0U;
-    }
-    return found;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 
 // <stemma/evidence/detail/python_text.hpp>
 #ifndef STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
@@ -9830,7 +11966,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
 #ifndef STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 #define STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Who wrote the module hierarchy into metadata.
 enum class hierarchy_dialect : std::uint8_t {
@@ -9864,8 +12000,6 @@ struct hierarchy_table {
                                    ///< have one, or several; ascending
     std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
 };
-
-namespace detail {
 
 /// Reads the metadata of operators, one after the other.
 class hierarchy_reader {
@@ -10117,8 +12251,6 @@ private:
     std::string operation_;
 };
 
-} // namespace detail
-
 /// Reads the hierarchies that exporters left in the metadata of operators.
 ///
 /// Requires: metadata outlive the table's making. What cannot be read is a problem, once for each
@@ -10164,7 +12296,7 @@ template <operator_view Ops>
     return table;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 
@@ -10244,7 +12376,7 @@ public:
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
     [[nodiscard]] id find_child(id parent, std::string_view attribute) const {
         const auto name = names_.find(attribute);
-        return name == no_id ? no_id : children_.find(hash_mix(parent, name), [&](id m) {
+        return name == no_id ? no_id : children_.find(detail::hash_mix(parent, name), [&](id m) {
             return modules_[m].parent == parent && modules_[m].attribute == name;
         });
     }
@@ -10253,7 +12385,7 @@ public:
     id child(id parent, std::string_view attribute) {
         const auto name = names_.intern(attribute);
         const auto next = static_cast<id>(modules_.size());
-        const auto found = children_.insert(hash_mix(parent, name), next, [&](id m) {
+        const auto found = children_.insert(detail::hash_mix(parent, name), next, [&](id m) {
             return modules_[m].parent == parent && modules_[m].attribute == name;
         });
         return found == next ? add_module(parent, name) : found;
@@ -10422,15 +12554,15 @@ private:
         tree.extents_ = extents_;
     }
 
-    string_pool names_;
+    detail::string_pool names_;
     std::vector<module_record> modules_;
     std::vector<owned_tensor> tensors_;
     std::vector<std::int64_t> extents_;
     std::vector<module_tree::alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
     std::vector<id> rank_;
-    flat_index children_;
-    path_trail trail_{'.'};
+    detail::flat_index children_;
+    detail::path_trail trail_{'.'};
 };
 
 } // namespace stemma
@@ -10441,7 +12573,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Where the metadata of operators lead in a tree.
 struct hierarchy_modules {
@@ -10454,8 +12586,6 @@ struct hierarchy_modules {
     std::vector<place> of_chain;      ///< by number of the chain in the hierarchy_table
     std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
 };
-
-namespace detail {
 
 /// Adds the modules of chains to a tree; those on a path that no chain ends in or passes never run.
 inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& builder) {
@@ -10483,8 +12613,6 @@ inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& 
         }
     }
 }
-
-} // namespace detail
 
 /// Finds the modules that the metadata of operators speak of.
 ///
@@ -10543,7 +12671,7 @@ template <operator_view Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 
@@ -10551,7 +12679,7 @@ template <operator_view Ops, module_view Modules>
 #ifndef STEMMA_CORE_DETAIL_PIPELINE_HPP
 #define STEMMA_CORE_DETAIL_PIPELINE_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// One of the steps that every item of a pipeline goes through.
 struct pipeline_step {
@@ -10565,8 +12693,6 @@ struct pipeline_limits {
     std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
     std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
 };
-
-namespace detail {
 
 /// The state of a pipeline that its workers share.
 class pipeline_run {
@@ -10679,8 +12805,6 @@ private:
     std::exception_ptr thrown_;
 };
 
-} // namespace detail
-
 /// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
 /// one after the other, so what such steps do is the same for any number of workers; steps of one
 /// item never overlap. With one worker everything happens in this thread, one group after the
@@ -10714,7 +12838,7 @@ inline void for_each_item(std::size_t count, std::size_t workers,
     run_pipeline(count, {{false, f}}, {workers, 1, count});
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_PIPELINE_HPP
 
@@ -10722,7 +12846,7 @@ inline void for_each_item(std::size_t count, std::size_t workers,
 #ifndef STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
 #define STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
 /// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
@@ -10749,7 +12873,7 @@ void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
     });
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
 
@@ -10757,7 +12881,7 @@ void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// How the names of operators carry scopes.
 enum class scope_style : std::uint8_t {
@@ -10786,8 +12910,6 @@ struct scoped_name {
     scope_style style = scope_style::called; ///< which root it starts at
     bool exact = true; ///< written for this operator; else a trace of one that was replaced
 };
-
-namespace detail {
 
 /// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
 constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
@@ -10846,8 +12968,6 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
     return !name.starts_with('/') && name.find(';') != name.npos;
 }
-
-} // namespace detail
 
 /// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
 /// operator.
@@ -10926,7 +13046,7 @@ split_leftover_name(std::string_view name) noexcept {
                : scoped_name{name.substr(0, slash), scope_style::relative, false};
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 
@@ -10934,7 +13054,7 @@ split_leftover_name(std::string_view name) noexcept {
 #ifndef STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
 #define STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// How a name begins that ONNX Runtime gave to what came out of a call of a function:
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
@@ -10959,7 +13079,7 @@ template <named_operators Ops>
     return std::nullopt;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
 
@@ -11064,7 +13184,7 @@ template <named_operators Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
@@ -11134,8 +13254,6 @@ struct scope_table {
 private:
     flat_index index_;
 };
-
-namespace detail {
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
 /// names, and they would cost their square; and no module has an empty name.
@@ -11322,8 +13440,6 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     return number;
 }
 
-} // namespace detail
-
 /// Collects the scopes in the names of all operators.
 ///
 /// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
@@ -11359,7 +13475,7 @@ template <named_operators Ops>
     return table;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
 
@@ -11701,9 +13817,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
@@ -11932,8 +14046,6 @@ private:
     std::map<std::string, std::vector<std::pair<std::string_view, id>>> of_unknown_; // by member
 };
 
-} // namespace detail
-
 /// Returns: by parameter, whether it stands for others too, whose names are lost, so that its own
 /// name tells little of who reads it.
 ///
@@ -11979,7 +14091,7 @@ template <named_operators Ops, module_view Modules>
     return merged;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
@@ -12243,12 +14355,12 @@ template <operator_view Ops>
                     return;
                 }
                 for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                    if (!independent[index_of(graph, source(*it, graph))]) {
+                    if (!independent[detail::index_of(graph, source(*it, graph))]) {
                         return;
                     }
                 }
             }
-            independent[index_of(graph, vertex)] = true;
+            independent[detail::index_of(graph, vertex)] = true;
         });
     }
     return independent;
@@ -12275,30 +14387,30 @@ template <operator_view Ops>
         const auto* independent = problem.independent; // as every constant is
         const auto is_constant = [&](operator_t<Ops> vertex) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                if (!settled[index_of(graph, source(*it, graph))]) {
+                if (!settled[detail::index_of(graph, source(*it, graph))]) {
                     return false;
                 }
             }
             return true;
         };
         problem.order.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
                 !problem.ops.reads_data(vertex) && is_constant(vertex)) {
                 settled[v] = true;
             }
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             if (!settled[v]) {
                 return;
             }
             bool all = problem.evidence[v] == no_id && down[v] != no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
+                const auto reader = detail::index_of(graph, target(*it, graph));
                 const bool known = problem.evidence[reader] != no_id;
                 all = known ? evidence[reader].module == down[v] &&
-                                  evidence[reader].confidence >= 0.9F
+                                  evidence[reader].confidence >= detail::confidence::sure
                             : settled[reader] && down[reader] == down[v];
             }
             settled[v] = all;
@@ -12316,7 +14428,7 @@ template <operator_view Ops>
     std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
     std::vector<operator_t<Ops>> front;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (near[index_of(graph, *it)] != no_id) {
+        if (near[detail::index_of(graph, *it)] != no_id) {
             front.push_back(*it);
         }
     }
@@ -12326,7 +14438,7 @@ template <operator_view Ops>
     std::vector<detail::common_module> found(near.size());
     std::vector<operator_t<Ops>> next;
     const auto reach = [&](operator_t<Ops> vertex, id module) {
-        const auto v = index_of(graph, vertex);
+        const auto v = detail::index_of(graph, vertex);
         if (near[v] == no_id) {
             if (found[v].low == no_id) {
                 next.push_back(vertex);
@@ -12335,7 +14447,7 @@ template <operator_view Ops>
         }
     };
     const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
-        const auto module = near[index_of(graph, vertex)];
+        const auto module = near[detail::index_of(graph, vertex)];
         for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
             reach(source(*it, graph), module);
         }
@@ -12347,7 +14459,7 @@ template <operator_view Ops>
         next.clear();
         std::for_each(front.begin(), front.end(), tell_neighbours);
         for (const auto& vertex : next) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             near[v] = found[v].get(problem.modules);
         }
         front.swap(next);
@@ -12376,14 +14488,14 @@ template <operator_view Ops>
         detail::common_module modules;
         bool reached = false;
         seen.assign(1, from);
-        mark[index_of(graph, from)] = stamp;
+        mark[detail::index_of(graph, from)] = stamp;
         for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
             const auto vertex = seen[i];
-            modules.add(problem.evidence[index_of(graph, vertex)]);
+            modules.add(problem.evidence[detail::index_of(graph, vertex)]);
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 const auto producer = source(*it, graph);
                 reached = reached || producer == goal;
-                auto& visited = mark[index_of(graph, producer)];
+                auto& visited = mark[detail::index_of(graph, producer)];
                 if (producer != goal && visited != stamp) {
                     visited = stamp;
                     seen.push_back(producer);
@@ -12393,7 +14505,7 @@ template <operator_view Ops>
         return reached ? modules.get(problem.modules) : no_id;
     };
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
+        const auto v = detail::index_of(graph, *it);
         if (problem.evidence[v] != no_id) {
             continue;
         }
@@ -12426,14 +14538,14 @@ template <operator_view Ops>
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
                 read = true;
                 if (!problem.ops.reads_condition(*it) &&
-                    !steers[index_of(graph, target(*it, graph))]) {
+                    !steers[detail::index_of(graph, target(*it, graph))]) {
                     return false;
                 }
             }
             return read;
         };
         problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
+            const auto v = detail::index_of(graph, vertex);
             if (problem.evidence[v] == no_id && all_steer(vertex)) {
                 steers[v] = true;
             }
@@ -12453,7 +14565,8 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
         const auto& owner = result[op.owner];
         if (problem.evidence[op.v] == no_id &&
             (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
-            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+            result[op.v] = {owner.module, no_id,
+                            std::min(owner.confidence, detail::confidence::owner),
                             provenance::owner, false};
         }
     }
@@ -12467,7 +14580,7 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Which module a scope stands for.
 struct scope_module {
@@ -12476,8 +14589,6 @@ struct scope_module {
     id caller = no_id; ///< module around the scope, where that is not above the module
     float confidence = 0;
 };
-
-namespace detail {
 
 /// Splits `fc_12` into `fc` and 12; nothing for a name that does not end so.
 [[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
@@ -12530,23 +14641,23 @@ public:
         const auto segment = table_.scopes[s].instance();
         const auto deep = shared_->witness[s].deep.get(tree_);
         if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
-            return found(around, around, deep, 0.95F); // the root, which is written like a module
+            return found(around, around, deep, confidence::scope); // the root, as a module
         }
         if (table_.scopes[s].style == scope_style::relative) {
             const auto module = find_module(shared_->lookup, segment, around);
-            return found(module, around, deep, 0.95F);
+            return found(module, around, deep, confidence::scope);
         }
         if (table_.scopes[s].style == scope_style::typed) {
             // Some recorders write full paths.
             const auto full = find_module(shared_->lookup, segment);
             if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
-                return found(full, around, deep, 0.97F);
+                return found(full, around, deep, confidence::scope_read);
             }
         }
         auto plain = candidates(around, segment);
         note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
-            return found(fit, around, deep, 0.95F);
+            return found(fit, around, deep, confidence::scope);
         }
         if (const auto counted = split_count(segment)) {
             const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
@@ -12555,16 +14666,16 @@ public:
             }
         }
         if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
-            return found(elsewhere, around, deep, 0.9F);
+            return found(elsewhere, around, deep, confidence::scope_elsewhere);
         }
         if (plain.empty() && calls_known_) {
             // Here it ran, though not where calls were counted.
             plain = candidates(around, segment, true);
             if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
-                return found(fit, around, deep, 0.9F);
+                return found(fit, around, deep, confidence::scope_elsewhere);
             }
         }
-        return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
+        return found(plain.empty() ? no_id : plain.front(), around, deep, confidence::scope_unfit);
     }
 
     /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
@@ -12572,7 +14683,7 @@ public:
         const auto deep = shared_->witness[s].deep.get(tree_);
         const auto module =
             deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
-        return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
+        return found(module, module, no_id, confidence::scope_elsewhere);
     }
 
     /// Whether what is read in one scope and below it, and in another, tells of the same modules.
@@ -12609,19 +14720,18 @@ private:
     [[nodiscard]] id calls(id m) const {
         if constexpr (counts_calls<Modules>) {
             return modules_.calls(m);
-        } else {
-            return no_id;
         }
+        return no_id;
     }
 
-    [[nodiscard]] scope_module found(id module, id around, id deep, float confidence) const {
+    [[nodiscard]] scope_module found(id module, id around, id deep, float sureness) const {
         if (module == no_id) {
             return {};
         }
         if (deep != no_id && tree_.is_ancestor(module, deep)) {
-            confidence = std::max(confidence, 0.97F);
+            sureness = std::max(sureness, confidence::scope_read);
         }
-        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, confidence};
+        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, sureness};
     }
 
     /// Whether the path of `m` ends in `segment`, from the last name that is no number.
@@ -12669,11 +14779,8 @@ private:
         };
         // A called Sequential repeats itself: its child 0 is `layer1.0`, not `layer1.layer1.0`.
         const auto digits = segment.find('.');
-        if (digits != segment.npos) {
-            const auto own = own_segment_length(around, segment);
-            if (own != 0) {
-                add(find_module(shared_->lookup, segment.substr(own + 1), around));
-            }
+        if (const auto own = own_segment_length(around, segment); own != 0) {
+            add(find_module(shared_->lookup, segment.substr(own + 1), around));
         }
         add(find_module(shared_->lookup, segment, around));
         if (fits.empty() || digits != segment.npos) {
@@ -12775,25 +14882,26 @@ private:
         }
         const auto fit = best_fit(fits, deep);
         if (deep != no_id && tree_.is_ancestor(fit, deep)) {
-            return found(fit, fit, deep, 0.95F);
+            return found(fit, fit, deep, confidence::scope);
         }
         if (calls_known_) {
             // Scopes that print alike are numbered through: first all calls of one module ...
+            const bool one = fits.size() == 1;
             for (auto m : fits) {
                 const auto times = calls(m) == no_id ? count + 1 : calls(m);
                 if (count < times) {
-                    return found(m, m, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                    return found(m, m, deep, one ? confidence::scope_call : confidence::scope_nth);
                 }
                 count -= times;
             }
-            return found(fit, fit, deep, 0.7F);
+            return found(fit, fit, deep, confidence::scope_unfit);
         }
         if (count < fits.size()) {
-            return found(fits[count], fits[count], deep, 0.8F);
+            return found(fits[count], fits[count], deep, confidence::scope_numbered);
         }
         const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
                            table_.scopes[first].kinds == table_.scopes[s].kinds;
-        return alike ? found(fit, fit, deep, 0.8F) : scope_module{};
+        return alike ? found(fit, fit, deep, confidence::scope_numbered) : scope_module{};
     }
 
     /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
@@ -12837,9 +14945,7 @@ private:
     bool calls_known_ = false;
 };
 
-} // namespace detail
-
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
@@ -12896,7 +15002,7 @@ template <named_operators Ops, class AreOne>
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// The modules of all scopes, and of single operators that share a scope with another module's.
 struct scope_modules {
@@ -12909,8 +15015,6 @@ struct scope_modules {
         return own == of_operator.end() ? of_scope[scope] : own->second;
     }
 };
-
-namespace detail {
 
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<scope_witness>
@@ -12958,7 +15062,7 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
                std::optional<std::string_view> strip, thread_limit threads) {
     constexpr auto roots = static_cast<std::size_t>(scope_style_count);
     constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
-    const scope_module root{base, no_id, no_id, 0.95F};
+    const scope_module root{base, no_id, no_id, detail::confidence::scope};
     std::vector<scope_module> result(table.scopes.size(), root);
     const auto count = table.scopes.size() - roots;
     const auto parts = threads.parts_of_operators(count);
@@ -13050,7 +15154,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
         }
         const auto found = read(*it, s);
         if (found.contradicts()) {
-            result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
+            result.of_operator[v] = {found.other, no_id, no_id, detail::confidence::scope_read};
             continue;
         }
         if (!found.own && !result.of_operator.empty()) {
@@ -13118,8 +15222,6 @@ inline void note_calls(const scope_table& table, const scope_modules& bound,
         }
     }
 }
-
-} // namespace detail
 
 /// Binds every scope in the names of operators to a module of a known tree.
 ///
@@ -13196,9 +15298,9 @@ template <parameter_readers Ops>
             self(first, self);
         }
         // What is guessed is no surer than the module in which it was found.
-        const auto guess = [&](id m, float confidence) {
+        const auto guess = [&](id m, float sureness) {
             const auto at_most = result.of_scope[scope.parent].confidence;
-            module = {m, no_id, no_id, std::min(confidence, at_most)};
+            module = {m, no_id, no_id, std::min(sureness, at_most)};
         };
         const auto make = [&](std::string_view instance) {
             const auto path = detail::path_below(builder, parent, scope.style, instance);
@@ -13215,17 +15317,18 @@ template <parameter_readers Ops>
         if (repeats &&
             (is_call || plain ||
              (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
-            guess(result.of_scope[first].module, 0.8F);
+            guess(result.of_scope[first].module, detail::confidence::scope_numbered);
         } else if (is_call) {
-            guess(make(counted->first), 0.8F);
+            guess(make(counted->first), detail::confidence::scope_numbered);
         } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
-            guess(builder.at_path(path, parent), 0.85F);
+            guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
         } else if (counted && (first != no_id || !table.leftover.empty())) {
             // `att_1` beside `att` may be another module that prints as the first; and so it may
             // without, where an optimizer took operators away.
-            guess(make(scope.instance()), 0.8F);
+            guess(make(scope.instance()), detail::confidence::scope_numbered);
         } else {
-            guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
+            guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden
+                                                             : detail::confidence::scope_new);
         }
     };
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
@@ -13248,7 +15351,7 @@ template <parameter_readers Ops>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
@@ -13256,9 +15359,7 @@ template <parameter_readers Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
 template <module_view Modules>
@@ -13269,8 +15370,6 @@ template <module_view Modules>
     }
     return names;
 }
-
-} // namespace detail
 
 /// Returns: the modules at which names and metadata of operators stop although their operators are
 /// in modules below; sorted.
@@ -13345,7 +15444,7 @@ template <parameter_readers Ops, module_view Modules, class Named>
     return shallow;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 
@@ -13357,11 +15456,11 @@ namespace stemma {
 
 /// What several sources of evidence read of operators and modules, as far as it is known.
 struct evidence_facts {
-    std::optional<scope_table> scopes{};            ///< in the names of the operators
-    std::optional<parameter_owners> owners{};       ///< modules that own the parameters
-    std::optional<scope_modules> bound{};           ///< modules that the scopes stand for
-    std::optional<hierarchy_table> hierarchies{};   ///< in the metadata of the operators
-    std::optional<std::vector<bool>> independent{}; ///< what `data_independent` says of them
+    std::optional<detail::scope_table> scopes{};          ///< in the names of the operators
+    std::optional<detail::parameter_owners> owners{};     ///< modules that own the parameters
+    std::optional<detail::scope_modules> bound{};         ///< modules that the scopes stand for
+    std::optional<detail::hierarchy_table> hierarchies{}; ///< in the metadata of the operators
+    std::optional<std::vector<bool>> independent{};       ///< what `data_independent` says of them
 };
 
 /// What sources of evidence read: the operators, the modules, and facts that several of them need,
@@ -13400,50 +15499,50 @@ public:
     [[nodiscard]] provenance_names& provenances() noexcept { return provenances_; }
 
     /// The scopes in the names of the operators.
-    [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
+    [[nodiscard]] const detail::scope_table& scopes() requires named_operators<Ops> {
         if (!known_.scopes) {
-            known_.scopes = collect_scopes(*ops_, threads_);
+            known_.scopes = detail::collect_scopes(*ops_, threads_);
         }
         return *known_.scopes;
     }
 
     /// The modules that own the parameters.
-    [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
+    [[nodiscard]] const detail::parameter_owners& owners() requires parameter_readers<Ops> {
         if (!known_.owners) {
             std::vector<bool> merged;
             if constexpr (named_operators<Ops>) {
-                merged = find_merged_parameters(*ops_, scopes(), *modules_);
+                merged = detail::find_merged_parameters(*ops_, scopes(), *modules_);
             }
-            known_.owners = find_parameter_owners(*ops_, *modules_, merged);
+            known_.owners = detail::find_parameter_owners(*ops_, *modules_, merged);
         }
         return *known_.owners;
     }
 
     /// The modules that the scopes stand for.
-    [[nodiscard]] const scope_modules&
+    [[nodiscard]] const detail::scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
         if (!known_.bound) {
-            known_.bound = bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
+            known_.bound = detail::bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
         }
         return *known_.bound;
     }
 
     /// The hierarchies in the metadata of the operators.
-    [[nodiscard]] const hierarchy_table& hierarchies() {
+    [[nodiscard]] const detail::hierarchy_table& hierarchies() {
         if (!known_.hierarchies) {
-            known_.hierarchies = collect_hierarchies(*ops_);
+            known_.hierarchies = detail::collect_hierarchies(*ops_);
         }
         return *known_.hierarchies;
     }
 
     /// The modules that those speak of.
-    [[nodiscard]] const hierarchy_modules& modules_of_hierarchies() {
+    [[nodiscard]] const detail::hierarchy_modules& modules_of_hierarchies() {
         if (!bound_hierarchies_) {
-            path_mapping mapping;
+            detail::path_mapping mapping;
             if constexpr (parameter_readers<Ops>) {
                 mapping = owners().mapping;
             }
-            bound_hierarchies_ = bind_hierarchies(*ops_, hierarchies(), *modules_, mapping);
+            bound_hierarchies_ = detail::bind_hierarchies(*ops_, hierarchies(), *modules_, mapping);
         }
         return *bound_hierarchies_;
     }
@@ -13459,9 +15558,9 @@ public:
             const auto& bound = modules_of_scopes();
             const auto& chains = hierarchies().chain_of;
             const auto& places = modules_of_hierarchies().of_chain;
-            shallow_ = find_shallow_modules(
+            shallow_ = detail::find_shallow_modules(
                 *ops_, *modules_, owners(), [&](const operator_t<Ops>& vertex) {
-                    const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+                    const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
                     if (!chains.empty() && chains[v] != no_id) {
                         return places[chains[v]].exact ? places[chains[v]].module : no_id;
                     }
@@ -13475,7 +15574,7 @@ public:
     /// The modules whose parameters the ones around compute with; see `find_bypassed_modules`.
     [[nodiscard]] const std::vector<id>& bypassed() requires parameter_readers<Ops> {
         if (!bypassed_) {
-            bypassed_ = find_bypassed_modules(*ops_, *modules_, owners());
+            bypassed_ = detail::find_bypassed_modules(*ops_, *modules_, owners());
         }
         return *bypassed_;
     }
@@ -13510,7 +15609,7 @@ private:
         }
         for (id p = 0; p < ops_->parameter_count(); ++p) {
             for (auto owner : owners().of(p)) {
-                if (!is_named[nearest_called(*modules_, owner)]) {
+                if (!is_named[detail::nearest_called(*modules_, owner)]) {
                     return false;
                 }
             }
@@ -13523,7 +15622,7 @@ private:
     thread_limit threads_;
     provenance_names provenances_;
     evidence_facts known_;
-    std::optional<hierarchy_modules> bound_hierarchies_;
+    std::optional<detail::hierarchy_modules> bound_hierarchies_;
     std::optional<std::vector<id>> shallow_;
     std::optional<std::vector<id>> bypassed_;
 };
@@ -13557,9 +15656,11 @@ struct class_tags {
             if (found_.empty()) {
                 return;
             }
-            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            const auto found =
+                found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
-                f(claim{found->second, no_id, 0.7F, provenance::leftover, false});
+                f(claim{found->second, no_id, detail::confidence::class_tag, provenance::leftover,
+                        false});
             }
         }
 
@@ -13666,12 +15767,16 @@ enum class dialect : std::uint8_t {
     optimized,    ///< what an optimizer left of a name
 };
 
+namespace detail {
+
 /// How many dialects there are.
 inline constexpr std::size_t dialect_count = 7;
 
+} // namespace detail
+
 /// Returns: the name that reports use.
 [[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
-    constexpr std::array<std::string_view, dialect_count> names{
+    constexpr std::array<std::string_view, detail::dialect_count> names{
         "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
     return names[static_cast<std::size_t>(d)];
 }
@@ -13688,6 +15793,8 @@ struct dialect_report {
     std::vector<dialect> of;            ///< by vertex index
     std::vector<scope_quality> quality; ///< by vertex index
 };
+
+namespace detail {
 
 /// Finds the dialect of every operator by itself; one model may mix several.
 /// Complexity: O(operators), after the facts of the context.
@@ -13739,6 +15846,8 @@ template <named_operators Ops, module_view Modules>
     return report;
 }
 
+} // namespace detail
+
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_DIALECT_HPP
@@ -13789,7 +15898,7 @@ concept evidence_policy = policy_for<P, evidence_category> &&
 template <class P, class Ops, class Modules>
 consteval bool explain_evidence_policy() {
     static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
-    static_assert(policy_for<P, evidence_category>,
+    static_assert(detail::declares<P, evidence_category>,
                   "evidence policy: add `using policy_category = stemma::evidence_category;`");
     static_assert(
         detail::has_prepare<P, Ops, Modules>,
@@ -14079,7 +16188,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// How far functions hand down what they are called with: an operator in the body may read it, or a
 /// call in there may hand it on.
@@ -14141,7 +16250,7 @@ private:
     std::unordered_map<std::uint64_t, id> calls_; // by function and input
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 
@@ -14491,21 +16600,25 @@ struct function_calls {
                 const bool call = ops_->callee(vertex) != no_id;
                 if (!call && ops_->enclosing_function(vertex) == no_id) {
                     if (found_.every_module) {
-                        say(0, 0.85F, true);
+                        say(0, detail::confidence::main_graph, true);
                     }
                     return;
                 }
                 const auto found =
-                    found_.all.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+                    found_.all.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
                 if (found == found_.all.end()) {
                     if (ops_->enclosing_function(vertex) != no_id) {
-                        say(0, 0.5F, false);
+                        say(0, detail::confidence::foreign_function, false);
                     }
                     return;
                 }
                 for (auto module : found->second) {
                     const bool leaf = tree_->end(module) == module + 1;
-                    say(module, call ? 0.95F : leaf ? 0.92F : 0.85F, call);
+                    say(module,
+                        call   ? detail::confidence::function_call
+                        : leaf ? detail::confidence::function_leaf
+                               : detail::confidence::function_body,
+                        call);
                 }
             }
         }
@@ -14581,7 +16694,7 @@ struct given_claims {
             if (tables_ == nullptr) {
                 return;
             }
-            const auto v = index_of(ops_->graph(), vertex);
+            const auto v = detail::index_of(ops_->graph(), vertex);
             for (const auto& table : *tables_) {
                 if (v < table.of.size() && table.of[v].module != no_id) {
                     f(table.of[v]);
@@ -14616,15 +16729,15 @@ namespace stemma {
 ///
 /// What an optimizer made of several operators carries the metadata of the first of them only, or
 /// of all, one key several times: a claim for each, marked as doubtful.
-template <hierarchy_dialect Dialect>
+template <detail::hierarchy_dialect Dialect>
 struct hierarchy_metadata {
     using policy_category = evidence_category;
 
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound,
-               std::span<const id> shallow)
+        claims(const Ops& ops, const detail::hierarchy_table& table,
+               const detail::hierarchy_modules& bound, std::span<const id> shallow)
             : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
@@ -14632,15 +16745,16 @@ struct hierarchy_metadata {
             if (table_->chain_of.empty()) {
                 return;
             }
-            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
             const auto chain = table_->chain_of[v];
             // Only torch's exporter leaves out the modules around a body.
             const auto written =
-                chain == no_id ? hierarchy_dialect::dynamo : table_->chains[chain].dialect;
+                chain == no_id ? detail::hierarchy_dialect::dynamo : table_->chains[chain].dialect;
             if (written != Dialect) {
                 return;
             }
-            auto place = chain == no_id ? hierarchy_modules::place{} : bound_->of_chain[chain];
+            auto place =
+                chain == no_id ? detail::hierarchy_modules::place{} : bound_->of_chain[chain];
             if (place.module == no_id && !bound_->of_body_operator.empty()) {
                 place.module = bound_->of_body_operator[v];
             }
@@ -14649,8 +16763,12 @@ struct hierarchy_metadata {
             }
             const bool exact =
                 place.exact && !std::binary_search(shallow_.begin(), shallow_.end(), place.module);
-            claim made{place.module,         no_id, exact ? 0.97F : 0.6F,
-                       provenance::metadata, exact, no_id};
+            claim made{place.module,
+                       no_id,
+                       exact ? detail::confidence::metadata : detail::confidence::shallow,
+                       provenance::metadata,
+                       exact,
+                       no_id};
             const auto stands_before = [](const auto& one, id wanted) {
                 return one.first < wanted;
             };
@@ -14671,8 +16789,8 @@ struct hierarchy_metadata {
 
     private:
         const Ops* ops_;
-        const hierarchy_table* table_;
-        const hierarchy_modules* bound_;
+        const detail::hierarchy_table* table_;
+        const detail::hierarchy_modules* bound_;
         std::span<const id> shallow_; // where metadata stop short
     };
 
@@ -14688,10 +16806,10 @@ struct hierarchy_metadata {
 };
 
 /// The metadata of torch's exporter on top of torch.export.
-using exporter_metadata = hierarchy_metadata<hierarchy_dialect::dynamo>;
+using exporter_metadata = hierarchy_metadata<detail::hierarchy_dialect::dynamo>;
 
 /// The metadata of the onnxscript builder.
-using builder_metadata = hierarchy_metadata<hierarchy_dialect::builder>;
+using builder_metadata = hierarchy_metadata<detail::hierarchy_dialect::builder>;
 
 } // namespace stemma
 
@@ -14722,7 +16840,8 @@ struct leftovers {
             if (found_.empty()) {
                 return;
             }
-            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            const auto found =
+                found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
                 f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
                         true, no_id});
@@ -14745,7 +16864,7 @@ struct leftovers {
         if (!table.leftover.empty()) {
             const auto& bound = context.modules_of_scopes();
             for (auto [it, last] = vertices(graph); it != last; ++it) {
-                const auto v = static_cast<id>(index_of(graph, *it));
+                const auto v = static_cast<id>(detail::index_of(graph, *it));
                 if (!std::binary_search(table.leftover.begin(), table.leftover.end(), v)) {
                     continue;
                 }
@@ -14769,10 +16888,11 @@ struct leftovers {
                 }
                 context.ops().for_each_parameter(*it, [&](id p) {
                     for (auto owner : context.owners().of(p)) {
-                        module = tree.lca(module, nearest_called(context.modules(), owner));
+                        module = tree.lca(module, detail::nearest_called(context.modules(), owner));
                     }
                 });
-                found[v] = {module, ends ? 0.93F : 0.88F};
+                found[v] = {module, ends ? detail::confidence::leftover_of_both
+                                         : detail::confidence::leftover};
             }
         }
         follow_data(context, found);
@@ -14792,15 +16912,16 @@ private:
             if (type != "ReorderInput" && type != "ReorderOutput") {
                 continue;
             }
-            const auto v = static_cast<id>(index_of(graph, *it));
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
                 const auto known = found.find(u);
                 if (known != found.end()) {
                     found[v] = known->second;
                 } else if (table.scope_of[u] != no_id) {
                     const auto& bound = context.modules_of_scopes().of(u, table.scope_of[u]);
-                    found[v] = {bound.module, std::min(bound.confidence, 0.88F)};
+                    found[v] = {bound.module,
+                                std::min(bound.confidence, detail::confidence::leftover)};
                 }
                 if (found.contains(v) && found[v].first == no_id) {
                     found.erase(v);
@@ -14817,7 +16938,7 @@ private:
             const module_lookup<Modules> lookup(context.modules());
             const auto& mapping = context.owners().mapping;
             context.ops().for_each_folded([&](operator_t<Ops> vertex, std::string_view origin) {
-                const auto path = owner_path(origin);
+                const auto path = detail::owner_path(origin);
                 if (path.empty()) {
                     return;
                 }
@@ -14825,9 +16946,10 @@ private:
                 if (module == no_id) {
                     return;
                 }
-                module = nearest_called(context.modules(), module);
-                const auto v = static_cast<id>(index_of(context.ops().graph(), vertex));
-                const auto [known, added] = found.emplace(v, std::pair(module, 0.7F));
+                module = detail::nearest_called(context.modules(), module);
+                const auto v = static_cast<id>(detail::index_of(context.ops().graph(), vertex));
+                const auto [known, added] =
+                    found.emplace(v, std::pair(module, detail::confidence::folded));
                 if (!added) {
                     known->second.first = context.index().lca(known->second.first, module);
                 }
@@ -14852,9 +16974,9 @@ struct named_modules {
     module_tree modules;         ///< what it built
     std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
     std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
-    id size = 0;                 ///< how many modules the builder had before those of `folded`
-    scope_table scopes;          ///< of the operators' names
-    hierarchy_table hierarchies; ///< of the operators' metadata
+    id size = 0;                ///< how many modules the builder had before those of `folded`
+    detail::scope_table scopes; ///< of the operators' names
+    detail::hierarchy_table hierarchies; ///< of the operators' metadata
 };
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
@@ -14868,19 +16990,19 @@ template <named_operators Ops>
     named_modules found;
     found.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
-        found.hierarchies = collect_hierarchies(ops);
+        found.hierarchies = detail::collect_hierarchies(ops);
         detail::grow_hierarchies(found.hierarchies, found.builder);
         found.owner.resize(ops.parameter_count(), no_id);
         for (id p = 0; p < found.owner.size(); ++p) {
             detail::prefetch_name_behind(ops, p);
-            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+            if (const auto path = detail::owner_path(ops.parameter_name(p)); !path.empty()) {
                 found.owner[p] = found.builder.at_path(path);
             }
         }
         found.size = static_cast<id>(found.builder.size());
         if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
             ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-                if (const auto path = owner_path(origin);
+                if (const auto path = detail::owner_path(origin);
                     !path.empty() && found.owner[p] == no_id) {
                     found.folded.emplace_back(p, found.builder.at_path(path));
                 }
@@ -14890,7 +17012,7 @@ template <named_operators Ops>
     };
     const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
     auto owners = start_beside(threads, size, grow_owners);
-    found.scopes = collect_scopes(ops, threads.without_one());
+    found.scopes = detail::collect_scopes(ops, threads.without_one());
     owners.get();
     return found;
 }
@@ -14903,7 +17025,7 @@ template <named_operators Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// Which owner of a parameter that several modules share its readers speak for.
 ///
@@ -14953,7 +17075,7 @@ private:
     std::unordered_map<id, std::string> first_type_; // by parameter with several owners
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 
@@ -14975,7 +17097,7 @@ struct parameter_names {
     template <class Ops, class Modules>
     class claims {
     public:
-        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners,
+        claims(const Ops& ops, const Modules& modules, const detail::parameter_owners& owners,
                const std::vector<id>& bypassed, std::span<const id> shallow)
             : ops_(&ops)
             , modules_(&modules)
@@ -14999,17 +17121,21 @@ struct parameter_names {
             }
             const auto owners = owners_->of(first);
             const auto say = [&](id owner, float confidence) {
-                const auto runner = past_bypassed(*modules_, *bypassed_, owner);
-                const auto module = around_joined(vertex, nearest_called(*modules_, runner));
+                const auto runner = detail::past_bypassed(*modules_, *bypassed_, owner);
+                const auto module =
+                    around_joined(vertex, detail::nearest_called(*modules_, runner));
                 f(claim{module, no_id, confidence, provenance::parameter,
                         is_below_shallow(module)});
             };
             if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
-                std::for_each(joined.begin(), joined.end(), [&](id owner) { say(owner, 0.85F); });
+                std::for_each(joined.begin(), joined.end(),
+                              [&](id owner) { say(owner, detail::confidence::parameter); });
             } else {
                 for (std::size_t i = 0; i < owners.size(); ++i) {
-                    say(owners[i], tied_.favours(vertex, first, i) ? 0.85F : 0.5F);
+                    say(owners[i], tied_.favours(vertex, first, i)
+                                       ? detail::confidence::parameter
+                                       : detail::confidence::tied_parameter);
                 }
             }
         }
@@ -15080,10 +17206,10 @@ struct parameter_names {
 
         const Ops* ops_;
         const Modules* modules_;
-        const parameter_owners* owners_;
+        const detail::parameter_owners* owners_;
         const std::vector<id>* bypassed_;
         std::span<const id> shallow_; // where names and metadata stop short
-        tied_parameters<Ops> tied_;
+        detail::tied_parameters<Ops> tied_;
     };
 
     /// Requires: the context outlives the claims.
@@ -15100,62 +17226,6 @@ struct parameter_names {
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
-
-// <stemma/core/detail/vertices_by_index.hpp>
-#ifndef STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
-#define STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class Map>
-inline constexpr bool is_identity_map = false;
-
-template <class T>
-inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
-
-} // namespace detail
-
-/// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
-/// Boost's map of each number to itself.
-template <class Graph>
-concept vertices_are_indices = vertex_indexed_graph<Graph> && std::integral<vertex_t<Graph>> &&
-    requires(const Graph& g) {
-    requires detail::is_identity_map<std::remove_cvref_t<decltype(get(boost::vertex_index, g))>>;
-};
-
-/// The vertices of a graph by index. Where these are the same, no table is made.
-template <class Graph>
-    requires vertex_list_graph<Graph> && vertex_indexed_graph<Graph>
-class vertices_by_index {
-public:
-    /// Complexity: O(V), or O(1) where vertices are indices.
-    explicit vertices_by_index(const Graph& graph) {
-        if constexpr (!vertices_are_indices<Graph>) {
-            vertices_.resize(num_vertices(graph));
-            for (auto [it, last] = vertices(graph); it != last; ++it) {
-                vertices_[index_of(graph, *it)] = *it;
-            }
-        }
-    }
-
-    /// Returns: the vertex with an index. Requires: there is one.
-    [[nodiscard]] vertex_t<Graph> operator[](std::size_t index) const {
-        if constexpr (vertices_are_indices<Graph>) {
-            return static_cast<vertex_t<Graph>>(index);
-        } else {
-            return vertices_[index];
-        }
-    }
-
-private:
-    std::vector<vertex_t<Graph>> vertices_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
 
 // <stemma/evidence/detail/module_code.hpp>
 #ifndef STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
@@ -16555,9 +18625,10 @@ struct parameter_regions {
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            const auto v = index_of(ops_->graph(), vertex);
+            const auto v = detail::index_of(ops_->graph(), vertex);
             if (v < found_.size() && found_[v] != no_id) {
-                f(claim{found_[v], no_id, 0.6F, provenance::parameter, false});
+                f(claim{found_[v], no_id, detail::confidence::region, provenance::parameter,
+                        false});
             }
         }
 
@@ -16685,7 +18756,7 @@ template <named_operators Ops>
     result.facts.scopes = std::move(named.scopes);
     result.facts.hierarchies = std::move(named.hierarchies);
     const auto& scopes = *result.facts.scopes;
-    const auto merged = find_merged_parameters(ops, scopes, result.modules);
+    const auto merged = detail::find_merged_parameters(ops, scopes, result.modules);
     const auto owners_by_rank = [&] {
         std::vector<id> ranks(named.owner.size(), no_id);
         for (id p = 0; p < ranks.size(); ++p) {
@@ -16697,7 +18768,7 @@ template <named_operators Ops>
             const auto rank = builder.rank_of(m);
             ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
         }
-        parameter_owners owners;
+        detail::parameter_owners owners;
         owners.reserve(ranks.size());
         for (const auto& rank : ranks) {
             owners.add({&rank, rank == no_id ? 0U : 1U});
@@ -16705,7 +18776,7 @@ template <named_operators Ops>
         return owners;
     };
     auto bound_scopes =
-        grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
+        detail::grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < scopes.scopes.size(); ++s) {
         const auto m = bound_scopes.of_scope[s].module;
@@ -16770,13 +18841,13 @@ struct scope_names {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const scope_table& table, const scope_modules& bound,
+        claims(const Ops& ops, const detail::scope_table& table, const detail::scope_modules& bound,
                std::span<const id> shallow)
             : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
             const auto scope = table_->scope_of[v];
             if (scope == no_id ||
                 std::binary_search(table_->leftover.begin(), table_->leftover.end(), v)) {
@@ -16793,7 +18864,7 @@ struct scope_names {
                 made.caller = bound.caller;
                 if (std::binary_search(shallow_.begin(), shallow_.end(), bound.module)) {
                     made.exact = false;
-                    made.confidence = std::min(made.confidence, 0.6F);
+                    made.confidence = std::min(made.confidence, detail::confidence::shallow);
                 }
                 f(made);
             }
@@ -16801,8 +18872,8 @@ struct scope_names {
 
     private:
         const Ops* ops_;
-        const scope_table* table_;
-        const scope_modules* bound_;
+        const detail::scope_table* table_;
+        const detail::scope_modules* bound_;
         std::span<const id> shallow_; // where names stop short
     };
 
@@ -16850,19 +18921,19 @@ template <operator_graph_like Graph>
     result.first.reserve(members.size() + 1);
     result.readers.reserve(members.size());
     for (id i = 0; i < members.size(); ++i) {
-        place[index_of(graph, members[i])] = i;
+        place[detail::index_of(graph, members[i])] = i;
     }
     for (const auto& v : members) {
         result.first.push_back(static_cast<id>(result.readers.size()));
         for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
-            if (const auto to = place[index_of(graph, target(*it, graph))]; to != no_id) {
+            if (const auto to = place[detail::index_of(graph, target(*it, graph))]; to != no_id) {
                 result.readers.push_back(to);
             }
         }
     }
     result.first.push_back(static_cast<id>(result.readers.size()));
     for (const auto& v : members) {
-        place[index_of(graph, v)] = no_id;
+        place[detail::index_of(graph, v)] = no_id;
     }
     return result;
 }
@@ -17028,6 +19099,10 @@ private:
 
 } // namespace detail
 
+namespace detail {
+
+// namespace detail
+
 /// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
 /// parts, and of the vertices in no group, has no cycle.
 ///
@@ -17040,6 +19115,8 @@ private:
     return detail::part_divider(edges, group).divide();
 }
 
+} // namespace detail
+
 } // namespace stemma
 
 #endif // STEMMA_FOLD_ACYCLIC_PARTS_HPP
@@ -17048,7 +19125,7 @@ private:
 #ifndef STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 #define STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
 inline constexpr std::string_view standard_domain = "ai.onnx";
@@ -17069,820 +19146,9 @@ inline constexpr std::string_view standard_domain = "ai.onnx";
     return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
-
-// <stemma/tagging/selection.hpp>
-#ifndef STEMMA_TAGGING_SELECTION_HPP
-#define STEMMA_TAGGING_SELECTION_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P, class Modules>
-concept has_selects = requires(const P& p, const Modules& modules, id m) {
-    { p.selects(modules, m) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which modules get a tag of their own.
-///
-/// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
-///
-/// Requires: the same answer for the same module during one call.
-/// Complexity: callers ask once per module.
-template <class P, class Modules>
-concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
-
-/// Returns: whether `qualified_class` lives in `package` or below it.
-[[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
-                                           std::string_view package) noexcept {
-    return qualified_class.starts_with(package) &&
-           (qualified_class.size() == package.size() || qualified_class[package.size()] == '.');
-}
-
-namespace detail {
-
-/// What `infrastructure_packages` starts with. A function: GCC 12 ends in an internal error where a
-/// template makes an object whose members are initialized by a list of texts.
-[[nodiscard]] inline std::vector<std::string> torch_packages() {
-    return {"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx", "torch._dynamo"};
-}
-
-} // namespace detail
-
-/// The packages whose classes build models rather than being part of one. Data: replace at will.
-struct infrastructure_packages {
-    /// A class in a package or below it counts.
-    std::vector<std::string> names = detail::torch_packages();
-
-    friend bool operator==(const infrastructure_packages&,
-                           const infrastructure_packages&) = default;
-
-    /// Returns: whether a class is infrastructure; an unknown class ("") is not.
-    [[nodiscard]] bool contain(std::string_view qualified_class) const {
-        return std::any_of(names.begin(), names.end(), [&](const auto& package) {
-            return is_in_package(qualified_class, package);
-        });
-    }
-};
-
-/// Every module that is no infrastructure, and infrastructure whose class is asked for. A module of
-/// unknown class that never runs is taken for a container, and so for infrastructure.
-struct not_infrastructure {
-    using policy_category = selection_category;
-
-    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
-    /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
-    std::vector<std::string> keep{};
-
-    /// Returns: `default`, with `keep` behind a colon; nothing for packages of one's own, of which
-    /// a record says nothing. Complexity: O(length).
-    [[nodiscard]] std::string name() const {
-        if (packages != infrastructure_packages()) {
-            return {};
-        }
-        return keep.empty() ? "default" : "default:" + detail::join_list(keep);
-    }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const {
-        if constexpr (counts_calls<Modules>) {
-            const std::string_view class_name = modules.class_name(m);
-            if (class_name.empty() && modules.calls(m) == 0) {
-                return false;
-            }
-        }
-        return !packages.contain(modules.qualified_class(m)) ||
-               std::any_of(keep.begin(), keep.end(), [&](const auto& pattern) {
-                   return glob_match(pattern, modules.class_name(m)) ||
-                          glob_match(pattern, modules.qualified_class(m));
-               });
-    }
-};
-
-/// Every module.
-struct all_modules {
-    using policy_category = selection_category;
-    static constexpr std::string_view name = "all";
-
-    template <module_view Modules>
-    [[nodiscard]] constexpr bool selects(const Modules&, id) const noexcept {
-        return true;
-    }
-};
-
-/// Modules whose class lives in one of some packages.
-struct in_packages {
-    using policy_category = selection_category;
-
-    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
-
-    /// Returns: `package:P,...`. Complexity: O(length).
-    [[nodiscard]] std::string name() const { return "package:" + detail::join_list(packages); }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const {
-        return std::any_of(packages.begin(), packages.end(), [&](const auto& package) {
-            return is_in_package(modules.qualified_class(m), package);
-        });
-    }
-};
-
-/// Modules whose class name or qualified class fits one of some globs.
-struct of_classes {
-    using policy_category = selection_category;
-
-    std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
-
-    /// Returns: `class:GLOB,...`. Complexity: O(length).
-    [[nodiscard]] std::string name() const { return "class:" + detail::join_list(patterns); }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const {
-        return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return glob_match(pattern, modules.class_name(m)) ||
-                   glob_match(pattern, modules.qualified_class(m));
-        });
-    }
-};
-
-/// Modules at most so many edges below the root.
-struct down_to_depth {
-    using policy_category = selection_category;
-
-    id depth = no_id; ///< edges; by default all modules are selected
-
-    /// Returns: `depth:N`.
-    [[nodiscard]] std::string name() const { return "depth:" + std::to_string(depth); }
-
-    template <module_view Modules>
-    [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
-        return modules.index().depth(m) <= depth;
-    }
-};
-
-/// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
-template <class P, class Modules>
-consteval bool explain_selection_policy() {
-    static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
-    static_assert(policy_for<P, selection_category>,
-                  "selection policy: add `using policy_category = stemma::selection_category;`");
-    static_assert(detail::has_selects<P, Modules>,
-                  "selection policy: add `bool selects(const Modules&, stemma::id module) const`");
-    return selection_policy<P, Modules>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_SELECTION_HPP
-
-// <stemma/fold/fold.hpp>
-#ifndef STEMMA_FOLD_FOLD_HPP
-#define STEMMA_FOLD_FOLD_HPP
-
-namespace stemma {
-
-/// How a function is called: it stands for a class.
-struct function_name {
-    std::string domain; ///< the package
-    std::string name;   ///< the class, without its package
-
-    friend bool operator==(const function_name&, const function_name&) = default;
-};
-
-namespace detail {
-
-template <class P, class Modules>
-concept has_folds = requires(const P& p, const Modules& modules, id m) {
-    { p.folds(modules, m) } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_least_nodes = requires(const P& p) {
-    { p.least_nodes() } -> std::convertible_to<std::size_t>;
-};
-
-template <class P, class Modules>
-concept has_shares = requires(const P& p, const Modules& modules, id m) {
-    { p.shares(modules, m, m) } -> std::convertible_to<bool>;
-};
-
-template <class P, class Modules>
-concept has_name_of = requires(const P& p, const Modules& modules, id m) {
-    { p.name_of(modules, m) } -> std::convertible_to<function_name>;
-};
-
-template <class P>
-concept has_varies_constants = requires(const P& p) {
-    { p.varies_constants() } -> std::convertible_to<bool>;
-};
-
-template <class P>
-concept has_lifts = requires(const P& p, std::int64_t version) {
-    { p.lifts(version) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which modules become functions.
-///
-/// `folds(modules, m)`: whether a module does; the root never. `least_nodes()`: what has fewer
-/// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
-/// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
-/// the function of a module is called; where that is taken by another body, a number is added.
-/// `varies_constants()`: whether bodies are equal that differ in Constants; these become
-/// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
-/// functions is lifted to one that has.
-///
-/// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
-///   name of a module that folds is "", and no domain that of the standard or below it,
-///   `ai.onnx.ml`.
-/// Complexity: callers ask `folds` once per module, `name_of` once per function, `shares` for pairs
-///   whose bodies are equal. `fold_selected` models it.
-template <class P, class Modules>
-concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
-    detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
-    detail::has_name_of<P, Modules> && detail::has_varies_constants<P> && detail::has_lifts<P>;
-
-namespace detail {
-
-/// Returns: the attribute name of a module, up to the last part that is no number: `layer` of
-/// `layer.0`; `module` where there is none.
-template <module_view Modules>
-[[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
-    const auto& tree = modules.index();
-    while (m != 0 && is_number(modules.attribute(m))) {
-        m = tree.parent(m);
-    }
-    return m == 0 ? "module" : std::string(modules.attribute(m));
-}
-
-} // namespace detail
-
-/// Folds the modules that a selection policy selects.
-///
-/// A function is called as its class: the domain is the package. Modules of one class share.
-/// Without a class, the domain is `module`, and the name that under which the parent holds it.
-template <class Selection = not_infrastructure>
-struct fold_selected {
-    using policy_category = fold_category;
-
-    Selection selection{};       ///< says which modules, besides the root, are folded
-    std::size_t least = 2;       ///< operators that a function is worth
-    bool lift = true;            ///< whether models of too low an IR version are lifted
-    bool vary_constants = false; ///< whether equal bodies may differ in Constants
-
-    template <module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, id m) const {
-        return m != 0 && selection.selects(modules, m);
-    }
-    [[nodiscard]] constexpr std::size_t least_nodes() const noexcept { return least; }
-
-    template <module_view Modules>
-    [[nodiscard]] bool shares(const Modules& modules, id a, id b) const {
-        return name_of(modules, a) == name_of(modules, b);
-    }
-
-    template <module_view Modules>
-    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
-        const std::string_view qualified = modules.qualified_class(m);
-        const std::string_view name = modules.class_name(m);
-        const bool packed = qualified.size() > name.size() + 1 && qualified.ends_with(name) &&
-                            qualified[qualified.size() - name.size() - 1] == '.';
-        std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
-                                  : std::string_view("module"));
-        if (is_standard_domain(domain)) {
-            domain.insert(0, "module.");
-        }
-        return {std::move(domain),
-                name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
-    }
-
-    [[nodiscard]] constexpr bool varies_constants() const noexcept { return vary_constants; }
-    [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
-};
-
-/// As fold_selected, but every module has a function of its own, which its calls share: for files
-/// in which one module is edited and the others of its class stay as they are.
-template <class Selection = not_infrastructure>
-struct fold_apart : fold_selected<Selection> {
-    /// Only a module and itself.
-    template <module_view Modules>
-    [[nodiscard]] bool shares(const Modules&, id a, id b) const {
-        return a == b;
-    }
-
-    /// Returns: the path and the class, `layer.0:BertLayer`, in the package's domain.
-    /// Complexity: O(length of the path).
-    template <module_view Modules>
-    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
-        auto name = fold_selected<Selection>::name_of(modules, m);
-        name.name.insert(0, path_of(modules, m) + ":");
-        return name;
-    }
-};
-
-/// As fold_selected, but only modules in which no other one is selected: no function calls another
-/// one, for readers that inline one level.
-template <class Selection = not_infrastructure>
-struct fold_innermost : fold_selected<Selection> {
-    /// Whether `m` is selected and nothing below it is.
-    /// Complexity: O(modules) for all modules together.
-    template <module_view Modules>
-    [[nodiscard]] bool folds(const Modules& modules, id m) const {
-        bool innermost = fold_selected<Selection>::folds(modules, m);
-        for (id below = m + 1; innermost && below < modules.index().end(m); ++below) {
-            innermost = !this->selection.selects(modules, below);
-        }
-        return innermost;
-    }
-};
-
-/// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
-template <class P, class Modules>
-consteval bool explain_fold_policy() {
-    static_assert(std::copy_constructible<P>, "fold policy: make the class copyable");
-    static_assert(policy_for<P, fold_category>,
-                  "fold policy: add `using policy_category = stemma::fold_category;`");
-    static_assert(detail::has_folds<P, Modules>,
-                  "fold policy: add `bool folds(const Modules&, stemma::id module) const`");
-    static_assert(detail::has_least_nodes<P>, "fold policy: add `std::size_t least_nodes() const`");
-    static_assert(detail::has_shares<P, Modules>,
-                  "fold policy: add `bool shares(const Modules&, stemma::id, stemma::id) const`");
-    static_assert(detail::has_name_of<P, Modules>,
-                  "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
-                  "module) const`");
-    static_assert(detail::has_varies_constants<P>,
-                  "fold policy: add `bool varies_constants() const`");
-    static_assert(detail::has_lifts<P>,
-                  "fold policy: add `bool lifts(std::int64_t ir_version) const`");
-    return fold_policy<P, Modules>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_FOLD_FOLD_HPP
-
-// <stemma/fold/detail/folded_modules.hpp>
-#ifndef STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
-#define STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
-
-namespace stemma {
-
-/// Which modules of a tree fold, and which of these lie around each module. The root never folds,
-/// nor do modules in `max_depth` others that do.
-class folded_modules {
-public:
-    /// Bounds the work on a tree that is a mere chain, and the depth of what is made.
-    static constexpr id max_depth = 64;
-
-    /// `folds(m)` says whether a module is to fold. Requires: the tree outlives it.
-    /// Complexity: O(modules).
-    template <class Folds>
-    folded_modules(const tree_index& tree, Folds folds)
-        : tree_(&tree), folded_(tree.size(), false), above_(tree.size(), no_id) {
-        std::vector<id> depth(tree.size(), 0);
-        for (id m = 1; m < tree.size(); ++m) {
-            const auto parent = tree.parent(m);
-            above_[m] = folded_[parent] ? parent : above_[parent];
-            depth[m] = depth[parent];
-            if (depth[m] < max_depth && folds(m)) {
-                ++depth[m];
-                folded_[m] = true;
-            }
-        }
-    }
-
-    /// Whether a module folds.
-    [[nodiscard]] bool folds(id m) const { return folded_[m]; }
-
-    /// Returns: the innermost module that folds, of a module and those around it; `no_id` for none.
-    [[nodiscard]] id innermost(id m) const { return folded_[m] ? m : above_[m]; }
-
-    /// Returns: the outermost one below `top` of these, or `no_id`. Requires: `top` folds or is the
-    /// root. Complexity: O(`max_depth`).
-    [[nodiscard]] id next_below(id top, id m) const {
-        if (!tree_->is_ancestor(top, m)) {
-            return no_id;
-        }
-        id found = no_id;
-        for (auto around = innermost(m); around != no_id && around != top;
-             around = above_[around]) {
-            found = around;
-        }
-        return found;
-    }
-
-private:
-    const tree_index* tree_;
-    std::vector<bool> folded_;
-    std::vector<id> above_; // by module: the next folded one around it
-};
-
-} // namespace stemma
-
-#endif // STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
-
-// <stemma/fold/fold_regions.hpp>
-#ifndef STEMMA_FOLD_FOLD_REGIONS_HPP
-#define STEMMA_FOLD_FOLD_REGIONS_HPP
-
-namespace stemma {
-
-/// What stands in a region: an operator, by vertex index, or a region, by number.
-struct fold_item {
-    id index = 0;           ///< vertex index, or number of the region
-    bool is_region = false; ///< what `index` names
-
-    friend bool operator==(const fold_item&, const fold_item&) = default;
-};
-
-/// Operators of one call of one module that can be contracted into one, with regions inside.
-struct fold_region {
-    id module = 0;     ///< 0, the root, for the whole graph
-    id call = 0;       ///< of the module, by the number that `calls` gave; 0 where there is none
-    id run = 0;        ///< which part of the call, where that had to be divided
-    id runs = 1;       ///< into how many parts it was divided
-    id parent = no_id; ///< number of the region around; `no_id` for the whole graph
-    id end = 0;        ///< the regions inside are those from the next number to this one
-    id operators = 0;  ///< with those of the regions inside
-    std::vector<fold_item> items; ///< producers first, else by their first operator
-};
-
-/// Whether region `r` is region `other` or around it. Complexity: O(1).
-[[nodiscard]] inline bool holds_region(std::span<const fold_region> regions, id r, id other) {
-    return r <= other && other < regions[r].end;
-}
-
-/// What a policy wanted to fold and what was left where it is.
-struct fold_leftover {
-    id module = 0;             ///< that was to be folded
-    id call = 0;               ///< of the module, as in `fold_region`
-    std::size_t operators = 0; ///< how many there are, which stay in the region around
-    id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
-};
-
-/// What can be folded, and what cannot.
-struct fold_regions_result {
-    std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
-    std::vector<fold_leftover> left;  ///< in the order in which they were met
-};
-
-namespace detail {
-
-/// Finds regions level by level, from the outside to the inside.
-template <operator_graph_like Graph, class Calls, class Constant>
-class fold_divider {
-public:
-    fold_divider(const Graph& graph, std::span<const vertex_t<Graph>> order,
-                 const folded_modules& modules, std::span<const id> module, id top,
-                 std::size_t least, Calls calls, Constant constant)
-        : graph_(graph)
-        , modules_(modules)
-        , module_(module)
-        , least_(least)
-        , calls_(calls)
-        , constant_(constant)
-        , place_(num_vertices(graph), no_id) {
-        result_.regions.emplace_back().module = top;
-        divide(0, {order.begin(), order.end()});
-    }
-
-    [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
-
-private:
-    using members = std::vector<vertex_t<Graph>>;
-
-    struct group {
-        id module = 0;
-        id call = 0;
-        id parts = 0;
-        id runs = 0; ///< parts that are regions already
-    };
-
-    void divide(id region, const members& all) {
-        const auto top = result_.regions[region].module;
-        std::vector<id> module;
-        module.reserve(all.size());
-        bool divides = false;
-        for (const auto& v : all) {
-            module.push_back(modules_.next_below(top, module_[index_of(graph_, v)]));
-            divides = divides || module.back() != no_id;
-        }
-        result_.regions[region].operators = static_cast<id>(all.size());
-        if (divides) {
-            divide(region, all, module);
-        } else {
-            auto& items = result_.regions[region].items;
-            items.reserve(all.size());
-            for (const auto& v : all) {
-                items.push_back(item(v));
-            }
-        }
-        result_.regions[region].end = static_cast<id>(result_.regions.size());
-    }
-
-    /// `next` is by place the module below that of the region.
-    void divide(id region, const members& all, const std::vector<id>& next) {
-        const auto edges =
-            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
-        std::vector<group> groups;
-        const auto of = find_groups(all, edges, next, groups);
-        const auto part = acyclic_parts(edges, of);
-        id parts = 0;
-        for (auto p : part) {
-            parts = p == no_id ? parts : std::max(parts, p + 1);
-        }
-        const grouped_ids places(parts, [&](auto take) {
-            for (id i = 0; i < part.size(); ++i) {
-                if (part[i] != no_id) {
-                    take(part[i], i);
-                }
-            }
-        });
-        for (id p = 0; p < parts; ++p) {
-            ++groups[of[places[p].front()]].parts;
-        }
-        for (auto first : find_sequence(edges, part, places)) {
-            if (part[first] == no_id) {
-                result_.regions[region].items.push_back(item(all[first]));
-            } else {
-                add_part(region, all, places[part[first]], groups[of[first]]);
-            }
-        }
-    }
-
-    /// Makes a region of a part, or leaves the operators where they are.
-    void add_part(id region, const members& all, std::span<const id> places, group& g) {
-        auto& items = result_.regions[region].items;
-        if (places.size() < least_) {
-            for (auto i : places) {
-                items.push_back(item(all[i]));
-            }
-            result_.left.push_back({g.module, g.call, places.size(), g.parts});
-            return;
-        }
-        const auto child = static_cast<id>(result_.regions.size());
-        items.push_back({child, true});
-        result_.regions.push_back({g.module, g.call, g.runs++, g.parts, region, 0, 0, {}});
-        members inside;
-        inside.reserve(places.size());
-        for (auto i : places) {
-            inside.push_back(all[i]);
-        }
-        divide(child, inside);
-    }
-
-    [[nodiscard]] fold_item item(const vertex_t<Graph>& v) const {
-        return {static_cast<id>(index_of(graph_, v)), false};
-    }
-
-    /// Returns: by place the number of its group, a call of a module; `no_id` for none.
-    [[nodiscard]] std::vector<id> find_groups(const members& all, const induced_edges& edges,
-                                              const std::vector<id>& module,
-                                              std::vector<group>& groups) const {
-        const auto call = find_calls(all, edges, module);
-        flat_index known;
-        std::vector<id> of(all.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            if (module[i] != no_id) {
-                const auto next = static_cast<id>(groups.size());
-                of[i] = known.insert(hash_mix(module[i], call[i]), next, [&](id g) {
-                    return groups[g].module == module[i] && groups[g].call == call[i];
-                });
-                if (of[i] == next) {
-                    groups.push_back({module[i], call[i], 0, 0});
-                }
-            }
-        }
-        // What several groups read is of none of them, if it depends on no data.
-        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
-            const auto readers = edges.of(i);
-            if (of[i] != no_id && constant_(all[i]) &&
-                std::any_of(readers.begin(), readers.end(), [&](id r) { return of[r] != of[i]; })) {
-                of[i] = no_id;
-            }
-        }
-        return of;
-    }
-
-    /// Returns: by place the call of its module. Where that is not known it is that of what is
-    /// read, else that of a reader.
-    [[nodiscard]] std::vector<id> find_calls(const members& all, const induced_edges& edges,
-                                             const std::vector<id>& module) const {
-        std::vector<id> call(all.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            if (module[i] != no_id) {
-                call[i] = calls_(module[i], all[i]);
-            }
-        }
-        for (id i = 0; i < all.size(); ++i) {
-            if (call[i] == no_id) {
-                continue;
-            }
-            for (auto reader : edges.of(i)) {
-                if (call[reader] == no_id && module[reader] == module[i]) {
-                    call[reader] = call[i];
-                }
-            }
-        }
-        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
-            if (call[i] != no_id) {
-                continue;
-            }
-            const auto readers = edges.of(i);
-            const auto reader = std::find_if(readers.begin(), readers.end(), [&](id r) {
-                return module[r] == module[i] && module[i] != no_id;
-            });
-            call[i] = reader == readers.end() ? 0 : call[*reader];
-        }
-        return call;
-    }
-
-    /// Returns: places in no part, and the first places of parts, in an order in which all can run.
-    [[nodiscard]] static std::vector<id> find_sequence(const induced_edges& edges,
-                                                       const std::vector<id>& part,
-                                                       const grouped_ids& places) {
-        // A part goes by its first place. Whatever can run and stands first comes next.
-        std::vector<id> lead(part.size());
-        for (id i = 0; i < lead.size(); ++i) {
-            lead[i] = part[i] == no_id ? i : places[part[i]].front();
-        }
-        std::vector<id> waiting(lead.size(), 0);
-        for (id i = 0; i < lead.size(); ++i) {
-            for (auto to : edges.of(i)) {
-                waiting[lead[to]] += lead[to] == lead[i] ? 0U : 1U;
-            }
-        }
-        std::priority_queue<id, std::vector<id>, std::greater<>> open;
-        for (id i = 0; i < lead.size(); ++i) {
-            if (lead[i] == i && waiting[i] == 0) {
-                open.push(i);
-            }
-        }
-        std::vector<id> result;
-        result.reserve(lead.size());
-        while (!open.empty()) {
-            const auto next = open.top();
-            open.pop();
-            result.push_back(next);
-            for (auto i : part[next] == no_id ? std::span(&next, 1) : places[part[next]]) {
-                for (auto to : edges.of(i)) {
-                    if (lead[to] != next && --waiting[lead[to]] == 0) {
-                        open.push(lead[to]);
-                    }
-                }
-            }
-        }
-        return result;
-    }
-
-    const Graph& graph_;
-    const folded_modules& modules_;
-    std::span<const id> module_; // by vertex index
-    std::size_t least_;
-    Calls calls_;
-    Constant constant_;
-    std::vector<id> place_; // by vertex index: scratch
-    fold_regions_result result_;
-};
-
-} // namespace detail
-
-/// Divides a graph into regions that can be contracted one inside the other, as the modules of the
-/// operators lie one inside the other.
-///
-/// `order` holds the vertices, producers first; `module` is by vertex index. `modules` says which
-/// modules get regions; the graph lies in `top` itself, and what is not below that stays in place.
-/// `least` is how many operators a region must have. `calls(m, v)` says
-/// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
-/// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
-/// whether an operator depends on no data; what is read in several regions stays outside of them
-/// then.
-/// Requires: `top` folds or is the root.
-/// Complexity: O((V + E) log V) for every level of modules that fold.
-template <operator_graph_like Graph, class Calls, class Constant>
-[[nodiscard]] fold_regions_result
-fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
-             const folded_modules& modules, std::span<const id> module, id top, std::size_t least,
-             Calls calls, Constant constant) {
-    return detail::fold_divider<Graph, Calls, Constant>(graph, order, modules, module, top, least,
-                                                        calls, constant)
-        .take();
-}
-
-/// Returns: by vertex index, the region that an operator stands in; the last one of several.
-/// Complexity: O(items).
-[[nodiscard]] inline std::vector<id> find_places(std::span<const fold_region> regions,
-                                                 std::size_t operators) {
-    std::vector<id> place(operators, 0);
-    for (id r = 0; r < regions.size(); ++r) {
-        for (const auto& item : regions[r].items) {
-            if (!item.is_region) {
-                place[item.index] = r;
-            }
-        }
-    }
-    return place;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_FOLD_FOLD_REGIONS_HPP
-
-// <stemma/model/accuracy.hpp>
-#ifndef STEMMA_MODEL_ACCURACY_HPP
-#define STEMMA_MODEL_ACCURACY_HPP
-
-namespace stemma {
-
-/// How a found module stands to the true one.
-enum class relation : std::uint8_t {
-    exact,        ///< the same
-    ancestor,     ///< above it
-    descendant,   ///< below it
-    contaminated, ///< neither: the two sit in different children of their common ancestor
-};
-
-/// Returns: how the module that was found lies to the true one.
-[[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
-    return found == truth                      ? relation::exact
-           : modules.is_ancestor(found, truth) ? relation::ancestor
-           : modules.is_ancestor(truth, found) ? relation::descendant
-                                               : relation::contaminated;
-}
-
-/// The same for dotted paths, for modules that one tree need not hold both.
-[[nodiscard]] inline relation relate(std::string_view found, std::string_view truth) noexcept {
-    const auto is_above = [](std::string_view above, std::string_view below) {
-        return above.empty() || (below.starts_with(above) && below.size() > above.size() &&
-                                 below[above.size()] == '.');
-    };
-    return found == truth           ? relation::exact
-           : is_above(found, truth) ? relation::ancestor
-           : is_above(truth, found) ? relation::descendant
-                                    : relation::contaminated;
-}
-
-/// How many operators stand in which relation to the truth.
-struct accuracy {
-    std::size_t exact = 0;        ///< at the true module
-    std::size_t ancestor = 0;     ///< above it
-    std::size_t descendant = 0;   ///< below it
-    std::size_t contaminated = 0; ///< elsewhere
-    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
-
-    /// Counts an operator of which something was found.
-    void add(relation r) noexcept {
-        (r == relation::exact        ? exact
-         : r == relation::ancestor   ? ancestor
-         : r == relation::descendant ? descendant
-                                     : contaminated) += 1;
-    }
-
-    /// Adds the counts of other operators.
-    accuracy& operator+=(const accuracy& other) noexcept {
-        exact += other.exact;
-        ancestor += other.ancestor;
-        descendant += other.descendant;
-        contaminated += other.contaminated;
-        missing += other.missing;
-        return *this;
-    }
-
-    /// Returns: the operators with a truth.
-    [[nodiscard]] std::size_t total() const noexcept {
-        return exact + ancestor + descendant + contaminated + missing;
-    }
-
-    friend bool operator==(const accuracy&, const accuracy&) = default;
-};
-
-/// Compares what was found with an oracle; both are by vertex index, `no_id` where nothing is
-/// known. Operators without a truth do not count. Complexity: O(n).
-[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules, std::span<const id> found,
-                                               std::span<const id> truth) {
-    accuracy result;
-    for (std::size_t v = 0; v < truth.size(); ++v) {
-        if (truth[v] == no_id) {
-            continue;
-        }
-        if (found[v] == no_id) {
-            ++result.missing;
-        } else {
-            result.add(relate(modules, found[v], truth[v]));
-        }
-    }
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_ACCURACY_HPP
 
 // <stemma/core/detail/held_policy.hpp>
 #ifndef STEMMA_CORE_DETAIL_HELD_POLICY_HPP
@@ -17897,8 +19163,7 @@ concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
 
 /// A function that answers the one question of a role, in place of a policy.
 template <class F, class Any, class Result, class... Arguments>
-concept held_function = other_than<F, Any> && !policy<F> && std::copy_constructible<F> &&
-                        std::is_invocable_r_v<Result, const F&, Arguments...>;
+concept held_function = other_than<F, Any> && answering<F, Result, Arguments...>;
 
 /// What is remembered of a policy besides what it does.
 class held_name {
@@ -17924,2318 +19189,122 @@ private:
 
 #endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP
 
-// <stemma/model/cost.hpp>
-#ifndef STEMMA_MODEL_COST_HPP
-#define STEMMA_MODEL_COST_HPP
+// <stemma/tagging/diagnostics.hpp>
+#ifndef STEMMA_TAGGING_DIAGNOSTICS_HPP
+#define STEMMA_TAGGING_DIAGNOSTICS_HPP
 
 namespace stemma {
-
-/// A value that an operator reads or makes, as far as it is known.
-struct load_value {
-    std::string_view name{};         ///< "" of an input that is left out
-    std::string_view element_type{}; ///< as PyTorch prints it, `float32`; "" where unknown
-    std::optional<std::vector<std::int64_t>> shape{}; ///< -1 for an unknown extent
-    bool is_weight = false;                           ///< stored in the file
-
-    /// Returns: how many elements it has; nothing where some extent is unknown.
-    /// Complexity: O(rank).
-    [[nodiscard]] std::optional<std::uint64_t> elements() const {
-        std::uint64_t product = 1;
-        for (auto extent : shape.value_or(std::vector<std::int64_t>{-1})) {
-            if (extent < 0) {
-                return std::nullopt;
-            }
-            product *= static_cast<std::uint64_t>(extent);
-        }
-        return product;
-    }
-};
-
-/// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
-/// what it answers is valid as long as the reader. By one thread at a time.
-class load_reader {
-public:
-    virtual ~load_reader() = default;
-
-    /// Returns: the operator of a node, and its domain; "" is the standard one.
-    [[nodiscard]] virtual std::string_view op_type(id node) const = 0;
-    /// Returns: "" for the standard domain.
-    [[nodiscard]] virtual std::string_view domain(id node) const = 0;
-
-    /// Returns: the name of a node, possibly "".
-    [[nodiscard]] virtual std::string_view name(id node) const = 0;
-
-    /// Returns: the module it came from, and the path of that; `no_id` and "" where unknown.
-    [[nodiscard]] virtual id module(id node) const = 0;
-    /// Returns: the path of the deepest module.
-    [[nodiscard]] virtual std::string module_path(id node) const = 0;
-
-    /// Returns: what it reads and makes, by position.
-    [[nodiscard]] virtual std::vector<load_value> inputs(id node) const = 0;
-    /// Returns: the values that it makes, by slot.
-    [[nodiscard]] virtual std::vector<load_value> outputs(id node) const = 0;
-
-    /// Returns: an attribute, where the node has one of that name and type.
-    [[nodiscard]] virtual std::optional<std::int64_t> whole(id node,
-                                                            std::string_view name) const = 0;
-    [[nodiscard]] virtual std::optional<std::vector<std::int64_t>>
-    /// Returns: a list of whole numbers, if the operator has such an attribute.
-    wholes(id node, std::string_view name) const = 0;
-    /// Returns: a real number, if the operator has such an attribute.
-    [[nodiscard]] virtual std::optional<float> real(id node, std::string_view name) const = 0;
-    /// Returns: a text, if the operator has such an attribute.
-    [[nodiscard]] virtual std::string_view text(id node, std::string_view name) const = 0;
-
-    /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
-    [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
-};
-
-/// What an operator adds to the part it is in.
-struct operator_load {
-    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
-    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
-    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
-    std::uint64_t message_bytes = 0; ///< bytes that describe it
-    id node = no_id;                 ///< which one it is, for `details`
-    const load_reader* details = nullptr; ///< null where there is none to ask
-
-    /// Returns: the operator; "" where there is nobody to ask, as for all below.
-    [[nodiscard]] std::string_view op_type() const {
-        return details == nullptr ? std::string_view() : details->op_type(node);
-    }
-    /// Returns: the path of the module it came from.
-    [[nodiscard]] std::string module_path() const {
-        return details == nullptr ? std::string() : details->module_path(node);
-    }
-    /// Returns: what it reads, by position; weights are among it.
-    [[nodiscard]] std::vector<load_value> inputs() const {
-        return details == nullptr ? std::vector<load_value>() : details->inputs(node);
-    }
-    /// Returns: what it makes, by position.
-    [[nodiscard]] std::vector<load_value> outputs() const {
-        return details == nullptr ? std::vector<load_value>() : details->outputs(node);
-    }
-    /// Returns: an attribute of type INT; nothing where there is none.
-    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
-        return details == nullptr ? std::nullopt : details->whole(node, name);
-    }
-    /// Returns: an attribute of type INTS; nothing where there is none.
-    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
-        return details == nullptr ? std::nullopt : details->wholes(node, name);
-    }
-};
 
 namespace detail {
 
 template <class P>
-concept has_cost = requires(const P& p, const operator_load& load) {
-    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
+concept has_judge = requires(const P& p, const finding& found) {
+    { p.judge(found) } -> std::convertible_to<std::optional<severity>>;
 };
 
 } // namespace detail
 
-/// Says what an operator costs, so that parts of a model can be made alike.
+/// Says which findings about a model are told, and how much they matter.
 ///
-/// `cost(load)` returns it in units of the policy's own, by what the load counts and what it tells
-/// of operator, attributes, types, shapes, weights and module.
+/// `judge(found)` returns how much; nothing when nobody is to hear of it.
 ///
-/// Requires: the costs of all operators of a model have a sum below 2^63.
+/// Requires: the same answer for equal findings.
+/// Complexity: callers ask once per finding.
 template <class P>
-concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
-
-/// What a part weighs on disk.
-struct cost_in_bytes {
-    using policy_category = cost_category;
-    static constexpr std::string_view name = "bytes";
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.weight_bytes + load.message_bytes;
-    }
-};
-
-/// How many parameters a part holds.
-struct cost_in_parameters {
-    using policy_category = cost_category;
-    static constexpr std::string_view name = "parameters";
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.parameters;
-    }
-};
-
-/// How many operators a part holds.
-struct cost_in_operators {
-    using policy_category = cost_category;
-    static constexpr std::string_view name = "operators";
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.operators;
-    }
-};
-
-/// Any cost policy.
-class any_cost : public detail::held_name {
-public:
-    using policy_category = cost_category;
-
-    /// Acts as `cost_in_bytes`.
-    any_cost() = default;
-
-    /// Holds a copy of `chosen`.
-    template <class P>
-        requires(detail::other_than<P, any_cost>&& cost_policy<P>)
-    any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
-        : held_name(detail::name_of_policy(chosen))
-        , cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
-            return chosen.cost(load);
-        }) {}
-
-    /// Costs are what `cost(load)` says.
-    template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
-    any_cost(F cost) // NOLINT(google-explicit-constructor): as above
-        : held_name(""), cost_(std::move(cost)) {}
-
-    [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
-        return cost_ ? cost_(load) : cost_in_bytes{}.cost(load);
-    }
-
-private:
-    std::function<std::uint64_t(const operator_load&)> cost_;
-};
-
-/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_cost_policy() {
-    static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
-    static_assert(policy_for<P, cost_category>,
-                  "cost policy: add `using policy_category = stemma::cost_category;`");
-    static_assert(detail::has_cost<P>,
-                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
-    return cost_policy<P>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_COST_HPP
-
-// <stemma/model/mapped_modules.hpp>
-#ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
-#define STEMMA_MODEL_MAPPED_MODULES_HPP
-
-namespace stemma {
-
-/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
-///
-/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
-/// the view.
-template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
-          text_map<vertex_t<Tree>> Qualified>
-class mapped_modules {
-public:
-    /// Requires: every vertex is reached from `root` on exactly one path.
-    /// Complexity: O(n).
-    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
-                   Qualified qualified_class)
-        : tree_(index_tree(tree, root))
-        , attribute_(std::move(attribute))
-        , class_(std::move(class_name))
-        , qualified_(std::move(qualified_class)) {}
-
-    /// Of the ranks by which all else asks; valid as long as the view.
-    [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
-
-    /// Returns: what the first map yields for the vertex of rank `m`.
-    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
-
-    /// Returns: what the second map yields for the vertex of rank `m`.
-    [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
-
-    /// Returns: what the third map yields for the vertex of rank `m`.
-    [[nodiscard]] std::string_view qualified_class(id m) const {
-        return get(qualified_, vertex(m));
-    }
-
-    /// Returns: the vertex of the user's graph that has rank `m`.
-    [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
-
-    /// Returns: the rank of a vertex of the user's graph.
-    [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
-        return tree_.rank[index_of(tree, v)];
-    }
-
-private:
-    indexed_tree<Tree> tree_;
-    Attribute attribute_;
-    Class class_;
-    Qualified qualified_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_MAPPED_MODULES_HPP
-
-// <stemma/model/mapped_operators.hpp>
-#ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
-#define STEMMA_MODEL_MAPPED_OPERATORS_HPP
-
-namespace stemma {
-
-/// A map from operators to no parameter names at all.
-struct no_parameters {
-    template <class Vertex>
-    friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
-        return {};
-    }
-};
-
-/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
-/// which parameters it reads.
-///
-/// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
-/// `Parameters` yields a range of such.
-template <class Graph, class Name, class OpType, class Parameters = no_parameters>
-class mapped_operators {
-    static_assert(explain_operator_graph<Graph>());
-    static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,
-                  "mapped_operators: give property maps from vertices to text that outlives them");
-
-public:
-    /// The user's graph, for `operator_view`.
-    using graph_type = Graph;
-
-    /// Complexity: one look-up for every parameter that is read.
-    mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
-        : graph_(&graph)
-        , name_(std::move(name))
-        , op_type_(std::move(op_type))
-        , reads_(num_vertices(graph)) {
-        if constexpr (operator_graph_like<Graph>) {
-            for (auto [it, last] = vertices(graph); it != last; ++it) {
-                for (const auto& parameter : get(parameters, *it)) {
-                    reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
-                }
-            }
-        }
-    }
-
-    /// The graph that was given, not a copy.
-    [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
-
-    /// Returns: what the map of names yields.
-    [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
-
-    /// Returns: what the map of types yields.
-    [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
-
-    /// Returns: how many distinct names of parameters are read.
-    [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
-
-    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
-    [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
-
-    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
-    /// Complexity: O(parameters read).
-    template <class Function>
-    void for_each_parameter(vertex_t<Graph> v, Function f) const {
-        for (auto p : reads_[index_of(*graph_, v)]) {
-            f(p);
-        }
-    }
-
-private:
-    const Graph* graph_;
-    Name name_;
-    OpType op_type_;
-    string_pool pool_;
-    std::vector<std::vector<id>> reads_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
-
-// <stemma/model/tag_lookup.hpp>
-#ifndef STEMMA_MODEL_TAG_LOOKUP_HPP
-#define STEMMA_MODEL_TAG_LOOKUP_HPP
-
-namespace stemma {
-
-/// Finds selected modules by their tags, segment by segment.
-class tag_lookup {
-public:
-    /// Requires: `tags` is finished, and outlives the look-up.
-    /// Complexity: O(modules + bytes of segments).
-    explicit tag_lookup(const tag_table& tags) : tags_(&tags) {
-        for (id m = 1; m < tags.size(); ++m) {
-            if (tags.is_selected(m)) {
-                below_.insert(hash_of(tags.above(m), tags.segment(m)), m, [](id) { return false; });
-            }
-        }
-    }
-
-    /// Returns: the selected module that has this tag, or `no_id`.
-    /// Complexity: O(length) expected.
-    [[nodiscard]] id find(std::string_view tag) const {
-        id found = no_id;
-        while (!tag.empty()) {
-            if (tag.front() != '/') {
-                return no_id;
-            }
-            const auto segment = tag.substr(1, end_of_segment(tag) - 1);
-            tag.remove_prefix(1 + segment.size());
-            found = found == no_id ? root(segment) : below(found, segment);
-            if (found == no_id) {
-                return no_id;
-            }
-        }
-        return found;
-    }
-
-private:
-    /// Returns: where the segment behind the first character ends.
-    [[nodiscard]] static std::size_t end_of_segment(std::string_view tag) noexcept {
-        std::size_t end = 1;
-        while (end < tag.size() && tag[end] != '/') {
-            end += tag[end] == '\\' ? 2U : 1U;
-        }
-        return std::min(end, tag.size());
-    }
-
-    [[nodiscard]] id root(std::string_view segment) const {
-        return tags_->size() > 0 && tags_->segment(0) == segment ? 0 : no_id;
-    }
-
-    [[nodiscard]] id below(id above, std::string_view segment) const {
-        return below_.find(hash_of(above, segment), [&](id m) {
-            return tags_->above(m) == above && tags_->segment(m) == segment;
-        });
-    }
-
-    [[nodiscard]] static std::uint64_t hash_of(id above, std::string_view segment) noexcept {
-        return hash_bytes(segment, above);
-    }
-
-    const tag_table* tags_;
-    flat_index below_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_TAG_LOOKUP_HPP
-
-// <stemma/query/detail/vertices_left.hpp>
-#ifndef STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
-#define STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
-
-namespace stemma::detail {
-
-/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
-template <class Graph>
-class vertices_left {
-public:
-    explicit vertices_left(const Graph& graph) : graph_(&graph) {}
-
-    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
-    template <class Fits>
-    void keep_if(bool wanted, Fits fits) {
-        // Told apart here, as for each vertex it would cost as much as all else.
-        if (wanted) {
-            keep(std::move(fits));
-        } else {
-            keep([&](const auto& v) { return !fits(v); });
-        }
-    }
-
-    /// Takes away the others, which are some of these.
-    friend void drop(const vertices_left& others, vertices_left& left) {
-        auto next = others.listed_.begin();
-        left.keep([&](const auto& v) {
-            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
-            next += dropped && !others.all_ ? 1 : 0;
-            return !dropped;
-        });
-    }
-
-    /// Returns: their indices, ascending.
-    [[nodiscard]] std::vector<id> indices() && {
-        if (all_) {
-            keep([](const auto&) { return true; });
-        }
-        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
-        std::vector<id> found;
-        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
-            found = std::move(listed_);
-            std::transform(found.begin(), found.end(), found.begin(), index);
-        } else {
-            found.resize(listed_.size());
-            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
-        }
-        if (!std::is_sorted(found.begin(), found.end())) {
-            std::sort(found.begin(), found.end());
-        }
-        return found;
-    }
-
-private:
-    template <class Fits>
-    void keep(Fits fits) {
-        // Each is written before it is known whether it stays, so that no branch is
-        // mispredicted.
-        std::size_t count = 0;
-        if (all_) {
-            all_ = false;
-            std::array<vertex_t<Graph>, 256> next;
-            const auto list = [&] {
-                listed_.insert(listed_.end(), next.data(), next.data() + count);
-                count = 0;
-            };
-            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
-                next[count] = *it;
-                count += fits(*it) ? 1U : 0U;
-                if (count == next.size()) {
-                    list();
-                }
-            }
-            list();
-        } else {
-            for (const auto v : listed_) {
-                listed_[count] = v;
-                count += fits(v) ? 1U : 0U;
-            }
-            listed_.resize(count);
-        }
-    }
-
-    const Graph* graph_;
-    bool all_ = true;
-    std::vector<vertex_t<Graph>> listed_;
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
-
-// <stemma/query/query.hpp>
-#ifndef STEMMA_QUERY_QUERY_HPP
-#define STEMMA_QUERY_QUERY_HPP
-
-namespace stemma {
-
-/// What one part of a query asks.
-enum class query_kind : std::uint8_t {
-    everything, ///< always holds
-    all_of,     ///< all parts hold
-    any_of,     ///< some part holds
-    negation,   ///< the only part does not hold
-    module,     ///< is, or lies in, a module for which the only part holds
-    path,       ///< of one module: the path fits the pattern
-    tag,        ///< of one module: the tag fits the pattern
-    class_name, ///< of one module: class or qualified class fits the pattern
-    depth,      ///< of one module: edges from the root
-    leaf,       ///< of one module: nothing lies below it
-    selected,   ///< of one module: it has a tag of its own
-    op_type,    ///< of one operator: its type fits the pattern
-    name,       ///< of one operator: its name fits the pattern
-    source,     ///< of one operator: the provenance fits the pattern
-    confidence, ///< of one operator
-    conflict,   ///< of one operator: some claim disagrees
-    reads,      ///< of one operator: it reads a parameter whose name fits the pattern
-};
-
-/// How a number is compared with the one in a query.
-enum class query_relation : std::uint8_t {
-    equal,    ///< `:` or `=`
-    less,     ///< `<`
-    at_most,  ///< `<=`
-    greater,  ///< `>`
-    at_least, ///< `>=`
-};
-
-/// A question about modules and operators, as a tree; see docs/query.md for how it is written.
-struct query {
-    query_kind kind = query_kind::everything;        ///< what this part asks
-    std::string pattern;                             ///< a glob
-    query_relation relation = query_relation::equal; ///< of `depth` and `confidence`
-    double number = 0;                               ///< of `depth` and `confidence`
-    std::size_t column = 1;                          ///< where it is written, from 1
-    std::vector<query> parts{}; ///< what it is made of: one of `negation` and `module`, any number
-                                ///< of `all_of` and `any_of`
-
-    /// Whether `x` is to `number` as the query says.
-    [[nodiscard]] bool compares(double x) const noexcept {
-        switch (relation) {
-        case query_relation::equal:
-            return x == number;
-        case query_relation::less:
-            return x < number;
-        case query_relation::at_most:
-            return x <= number;
-        case query_relation::greater:
-            return x > number;
-        case query_relation::at_least:
-            return x >= number;
-        }
-        return false;
-    }
-
-    /// Whether some part asks about operators rather than modules.
-    [[nodiscard]] bool asks_for_operators() const noexcept {
-        return kind >= query_kind::op_type ||
-               std::any_of(parts.begin(), parts.end(),
-                           [](const query& part) { return part.asks_for_operators(); });
-    }
-};
+concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_judge<P>;
 
 namespace detail {
 
-struct query_key {
-    std::string_view name;
-    query_kind kind;
-};
+/// A diagnostics policy, or a function as its `judge`.
+template <class P>
+concept judging = diagnostics_policy<P> || answering < P,
+        std::optional<severity>,
+const finding& > ;
 
-inline constexpr std::array<query_key, 9> query_keys{{{"class", query_kind::class_name},
-                                                      {"confidence", query_kind::confidence},
-                                                      {"depth", query_kind::depth},
-                                                      {"from", query_kind::source},
-                                                      {"name", query_kind::name},
-                                                      {"op", query_kind::op_type},
-                                                      {"path", query_kind::path},
-                                                      {"reads", query_kind::reads},
-                                                      {"tag", query_kind::tag}}};
-
-inline constexpr std::array<query_key, 3> query_flags{{{"conflict", query_kind::conflict},
-                                                       {"leaf", query_kind::leaf},
-                                                       {"selected", query_kind::selected}}};
-
-/// Reads a query from left to right.
-class query_parser {
-public:
-    explicit query_parser(std::string_view text) : text_(text) {}
-
-    [[nodiscard]] query parse() {
-        skip_spaces();
-        if (at_ == text_.size()) {
-            return {};
-        }
-        auto result = parse_any();
-        if (at_ < text_.size()) {
-            fail(at_, next() == ')'   ? "nothing was opened that ')' closes"
-                      : next() == ']' ? "nothing was opened that ']' closes"
-                                      : "'and' or 'or' is missing here");
-        }
-        return result;
-    }
-
-private:
-    static constexpr std::size_t max_nesting = 100;
-
-    [[noreturn]] void fail(std::size_t at, const std::string& reason) const {
-        STEMMA_THROW(
-            error(error_code::refused, "query", "column " + std::to_string(column(at)), reason));
-    }
-
-    /// Returns: the characters before a place, and one.
-    [[nodiscard]] std::size_t column(std::size_t at) const {
-        return 1 + static_cast<std::size_t>(std::count_if(
-                       text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-    }
-
-    [[nodiscard]] static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-    [[nodiscard]] static bool is_quote(char c) { return c == '"' || c == '\''; }
-    [[nodiscard]] char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-    void skip_spaces() {
-        while (at_ < text_.size() && is_space(text_[at_])) {
-            ++at_;
-        }
-    }
-
-    /// Returns: the end of a run of characters that need no quotes.
-    [[nodiscard]] std::size_t end_of_word(std::size_t from) const {
-        while (from < text_.size() && !is_space(text_[from]) && !is_quote(text_[from]) &&
-               std::string_view("()[]").find(text_[from]) == std::string_view::npos) {
-            ++from;
-        }
-        return from;
-    }
-
-    /// Passes over `word` when it stands here as a whole.
-    bool take_word(std::string_view word) {
-        if (text_.substr(at_, end_of_word(at_) - at_) != word) {
-            return false;
-        }
-        at_ += word.size();
-        skip_spaces();
-        return true;
-    }
-
-    /// Reads operands with `word` between them.
-    template <class Operand>
-    query parse_list(query_kind kind, std::string_view word, Operand operand) {
-        const auto start = at_;
-        auto first = operand();
-        if (!take_word(word)) {
-            return first;
-        }
-        query list;
-        list.kind = kind;
-        list.column = column(start);
-        list.parts.push_back(std::move(first));
-        do {
-            list.parts.push_back(operand());
-        } while (take_word(word));
-        return list;
-    }
-
-    query parse_any() {
-        return parse_list(query_kind::any_of, "or", [&] {
-            return parse_list(query_kind::all_of, "and", [&] { return parse_operand(); });
-        });
-    }
-
-    query parse_operand() {
-        if (++nesting_ > max_nesting) {
-            fail(at_, "nested too deeply");
-        }
-        const auto start = at_;
-        query result;
-        if (take_word("not")) {
-            result.kind = query_kind::negation;
-            result.column = column(start);
-            result.parts.push_back(parse_operand());
-        } else if (next() == '(') {
-            ++at_;
-            skip_spaces();
-            result = parse_any();
-            close(')', start);
-        } else {
-            result = parse_term();
-        }
-        --nesting_;
-        return result;
-    }
-
-    void close(char bracket, std::size_t opened) {
-        if (next() != bracket) {
-            fail(at_ < text_.size() ? at_ : opened,
-                 at_ < text_.size() ? "'and' or 'or' is missing here"
-                                    : std::string("'") + bracket + "' is missing");
-        }
-        ++at_;
-        skip_spaces();
-    }
-
-    query parse_term() {
-        const auto start = at_;
-        const auto word = text_.substr(at_, end_of_word(at_) - at_);
-        if (word == "and" || word == "or") {
-            fail(at_, "something to ask for is missing before '" + std::string(word) + "'");
-        }
-        const auto key_end =
-            std::find_if(word.begin(), word.end(), [](char c) { return c < 'a' || c > 'z'; });
-        const auto key = word.substr(0, static_cast<std::size_t>(key_end - word.begin()));
-        const auto rest = word.substr(key.size());
-        if (!key.empty() && !rest.empty() && !rest.starts_with("::") &&
-            std::string_view(":=<>").find(rest.front()) != std::string_view::npos) {
-            at_ += key.size();
-            return parse_keyed(key, start);
-        }
-        query asked;
-        asked.pattern = take_pattern();
-        asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
-        asked.column = column(start);
-        return finish_term(std::move(asked), start);
-    }
-
-    query parse_keyed(std::string_view key, std::size_t start) {
-        query asked;
-        asked.column = column(start);
-        if (key == "is") {
-            ++at_;
-            const auto word = take_pattern();
-            asked.kind = look_up(query_flags, word, start, "'is:' takes ");
-            return finish_term(std::move(asked), start);
-        }
-        asked.kind = look_up(query_keys, key, start, "known are is:, ");
-        if (asked.kind == query_kind::depth || asked.kind == query_kind::confidence) {
-            asked.relation = take_relation();
-            asked.number = take_number(asked.kind == query_kind::depth);
-        } else {
-            if (next() != ':' && next() != '=') {
-                fail(at_, "only depth and confidence can be compared");
-            }
-            ++at_;
-            asked.pattern = take_pattern();
-        }
-        return finish_term(std::move(asked), start);
-    }
-
-    template <std::size_t Count>
-    [[nodiscard]] query_kind look_up(const std::array<query_key, Count>& known,
-                                     std::string_view word, std::size_t at,
-                                     std::string names) const {
-        for (const auto& [name, kind] : known) {
-            if (name == word) {
-                return kind;
-            }
-        }
-        const bool keys = Count == query_keys.size();
-        for (const auto& [name, kind] : known) {
-            names.append(name)
-                .append(keys ? ":" : "")
-                .append(name == known.back().name ? "" : ", ");
-        }
-        fail(at, "'" + std::string(word) + (keys ? ":" : "") + "' is not known; " + names);
-    }
-
-    query_relation take_relation() {
-        const char sign = text_[at_++];
-        const bool or_equal = (sign == '<' || sign == '>') && next() == '=';
-        at_ += or_equal ? 1U : 0U;
-        return sign == '<'   ? (or_equal ? query_relation::at_most : query_relation::less)
-               : sign == '>' ? (or_equal ? query_relation::at_least : query_relation::greater)
-                             : query_relation::equal;
-    }
-
-    double take_number(bool whole) {
-        const auto word = text_.substr(at_, end_of_word(at_) - at_);
-        const auto end = word.data() + word.size();
-        double number = 0;
-        unsigned depth = 0;
-        const auto parsed = whole ? std::from_chars(word.data(), end, depth)
-                                  : std::from_chars(word.data(), end, number);
-        if (word.empty() || parsed.ec != std::errc() || parsed.ptr != end ||
-            !(number >= 0 && number <= 1)) {
-            fail(at_, whole ? "a depth is a whole number, 0 for the root"
-                            : "a confidence is a number from 0 to 1");
-        }
-        at_ += word.size();
-        // Confidences are kept as `float`.
-        return whole ? depth : static_cast<double>(static_cast<float>(number));
-    }
-
-    std::string take_pattern() {
-        const auto start = at_;
-        std::string pattern;
-        if (is_quote(next())) {
-            const auto end = text_.find(next(), at_ + 1);
-            if (end == std::string_view::npos) {
-                fail(start, "the quote is not closed");
-            }
-            pattern = text_.substr(at_ + 1, end - at_ - 1);
-            at_ = end + 1;
-        } else {
-            const auto end = end_of_word(at_);
-            pattern = text_.substr(at_, end - at_);
-            at_ = end;
-            if (pattern.empty()) {
-                fail(start, at_ == text_.size() ? "something to ask for is missing at the end"
-                                                : "something to ask for is missing here");
-            }
-        }
-        return pattern;
-    }
-
-    /// What is asked of one module holds, outside of brackets, for all that lies in it.
-    query finish_term(query asked, std::size_t start) {
-        const bool of_module = asked.kind < query_kind::op_type;
-        const auto bracket = at_;
-        if (in_brackets_) {
-            if (!of_module) {
-                fail(start, "asks about a node; in brackets stands what is asked about a module");
-            }
-            skip_spaces();
-            return asked;
-        }
-        if (!of_module) {
-            skip_spaces();
-            return asked;
-        }
-        query inside;
-        inside.kind = query_kind::module;
-        inside.column = asked.column;
-        if (next() == '[') {
-            ++at_;
-            skip_spaces();
-            in_brackets_ = true;
-            query both;
-            both.kind = query_kind::all_of;
-            both.column = asked.column;
-            both.parts.push_back(std::move(asked));
-            both.parts.push_back(parse_any());
-            in_brackets_ = false;
-            close(']', bracket);
-            inside.parts.push_back(std::move(both));
-            return inside;
-        }
-        if (asked.kind == query_kind::depth &&
-            (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
-            fail(start, "everything lies in a module of so small a depth; write 'not depth>...'");
-        }
-        skip_spaces();
-        inside.parts.push_back(std::move(asked));
-        return inside;
-    }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-    std::size_t nesting_ = 0;
-    bool in_brackets_ = false;
-};
-
-} // namespace detail
-
-/// Reads a query as it is written, such as `class:Block and op:MatMul`.
-///
-/// Throws: `error` of `error_code::refused` that names the column.
-/// Complexity: O(length).
-[[nodiscard]] inline query parse_query(std::string_view text) {
-    return detail::query_parser(text).parse();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_QUERY_QUERY_HPP
-
-// <stemma/query/find_matches.hpp>
-#ifndef STEMMA_QUERY_FIND_MATCHES_HPP
-#define STEMMA_QUERY_FIND_MATCHES_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
-/// that is nothing else's, so that a compiler knows what stays when one is written.
-using marks = std::vector<char8_t>;
-
-/// Leaves only those that `others` mark as `wanted`.
-inline void keep(const marks& others, bool wanted, marks& left) {
-    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
-    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
-                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
-}
-
-/// Takes away what `others` mark.
-inline void drop(const marks& others, marks& left) {
-    keep(others, false, left);
-}
-
-/// Leaves only those for which a query made of parts holds, or does not, as is wanted:
-/// `narrow(part, wanted, left)` does so for one.
-template <class Left, class Narrow>
-void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
-    if (asked.kind == query_kind::negation) {
-        narrow(asked.parts.front(), !wanted, left);
-    } else if ((asked.kind == query_kind::any_of) != wanted) {
-        for (const auto& part : asked.parts) {
-            narrow(part, wanted, left);
-        }
+template <class P>
+[[nodiscard]] std::optional<severity> judge(const P& chosen, const finding& found) {
+    if constexpr (policy<P>) {
+        return chosen.judge(found);
     } else {
-        auto rest = left;
-        for (const auto& part : asked.parts) {
-            narrow(part, !wanted, rest);
-        }
-        drop(rest, left);
+        return chosen(found);
     }
-}
-
-/// Whether a query is made of parts, or is everything, rather than a term.
-[[nodiscard]] inline bool has_parts(const query& asked) noexcept {
-    return asked.kind <= query_kind::negation;
-}
-
-/// Answers what is asked of single modules.
-template <module_view Modules>
-class module_matcher {
-public:
-    /// Requires: both outlive the matcher.
-    module_matcher(const Modules& modules, const tag_table& tags)
-        : modules_(&modules), tags_(&tags) {}
-
-    /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
-    [[nodiscard]] marks fitting(const query& asked) const {
-        marks holds(size(), 1);
-        narrow_to_fitting(asked, true, holds);
-        return holds;
-    }
-
-    /// Returns: by module, whether `asked` holds for the module itself.
-    [[nodiscard]] marks of_modules(const query& asked) const {
-        marks holds(size(), 1);
-        narrow(asked, true, holds);
-        return holds;
-    }
-
-    /// Calls `f(m, path)` for the modules down to a depth, in order.
-    /// Complexity: O(modules + length of those paths).
-    template <class Function>
-    void for_each_path(Function f, id deepest = no_id) const {
-        std::string path;
-        std::vector<std::size_t> length(size(), 0); // by module
-        for (id m = 0; m < size(); ++m) {
-            if (index().depth(m) > deepest) {
-                continue;
-            }
-            if (m > 0) {
-                path.resize(length[index().parent(m)]);
-                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
-                length[m] = path.size();
-            }
-            f(m, std::string_view(path));
-        }
-    }
-
-private:
-    [[nodiscard]] std::size_t size() const { return index().size(); }
-    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
-
-    void narrow_to_fitting(const query& asked, bool wanted, marks& left) const {
-        if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-                narrow_to_fitting(part, holds, still);
-            });
-            return;
-        }
-        auto inside = of_modules(asked.parts.front());
-        for (id m = 1; m < size(); ++m) {
-            inside[m] |= inside[index().parent(m)];
-        }
-        keep(inside, wanted, left);
-    }
-
-    void narrow(const query& asked, bool wanted, marks& left) const {
-        if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
-                narrow(part, holds, still);
-            });
-        } else if (asked.kind == query_kind::path) {
-            marks holds(size(), 0);
-            find_paths(asked.pattern, holds);
-            keep(holds, wanted, left);
-        } else {
-            narrow_to_term(asked, wanted, left);
-        }
-    }
-
-    void narrow_to_term(const query& term, bool wanted, marks& left) const {
-        const auto keep = [&](auto fits) {
-            const auto count = static_cast<id>(size());
-            for (id m = 0; m < count; ++m) {
-                left[m] = left[m] != 0 && fits(m) == wanted ? 1 : 0;
-            }
-        };
-        switch (term.kind) {
-        case query_kind::tag:
-            return keep([&, pattern = glob(term.pattern, '/')](id m) {
-                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
-            });
-        case query_kind::class_name:
-            return keep([&, pattern = glob(term.pattern)](id m) {
-                return pattern.matches(modules_->class_name(m)) ||
-                       pattern.matches(modules_->qualified_class(m));
-            });
-        case query_kind::depth:
-            return keep([&](id m) { return term.compares(index().depth(m)); });
-        case query_kind::leaf:
-            return keep([&](id m) { return index().end(m) == m + 1; });
-        case query_kind::selected:
-            return keep([&](id m) { return tags_->is_selected(m); });
-        default:
-            return keep([](id) { return false; });
-        }
-    }
-
-    void find_paths(std::string_view asked, marks& holds) const {
-        const glob pattern(asked, '.');
-        const bool may_be_root = asked.empty() || asked.starts_with("**");
-        const bool passes_dots = asked.find("**") != asked.npos;
-        const auto dots = std::count(asked.begin(), asked.end(), '.');
-        for_each_path(
-            [&](id m, std::string_view path) {
-                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
-            },
-            passes_dots ? no_id : static_cast<id>(dots + 1));
-        if constexpr (requires { modules_->aliases().begin()->path; }) {
-            for (const auto& alias : modules_->aliases()) {
-                if (alias.module != no_id && pattern.matches(alias.path)) {
-                    holds[alias.module] = 1;
-                }
-            }
-        }
-    }
-
-    const Modules* modules_;
-    const tag_table* tags_;
-};
-
-/// Answers what is asked of single operators.
-template <module_view Modules, named_operators Ops>
-class operator_matcher {
-public:
-    /// Requires: all outlive the matcher.
-    operator_matcher(const module_matcher<Modules>& modules, const Ops& ops,
-                     std::span<const attribution> attributions, const provenance_names& provenances)
-        : modules_(&modules), ops_(&ops), attributions_(attributions), provenances_(&provenances) {}
-
-    /// Returns: the operators for which `asked` holds, by vertex index, ascending.
-    [[nodiscard]] std::vector<id> find(const query& asked) const {
-        left_t left(ops_->graph());
-        narrow(asked, true, left);
-        return std::move(left).indices();
-    }
-
-private:
-    using left_t = vertices_left<graph_of<Ops>>;
-
-    /// Leaves only those for which `asked` holds, or does not, as is wanted.
-    void narrow(const query& asked, bool wanted, left_t& left) const {
-        if (!asked.asks_for_operators()) {
-            const auto fitting = modules_->fitting(asked);
-            keep_if_made(left, wanted,
-                         [&](const attribution& made) { return fitting[made.module] != 0; });
-        } else if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, left_t& still) {
-                narrow(part, holds, still);
-            });
-        } else {
-            narrow_to_term(asked, wanted, left);
-        }
-    }
-
-    /// Leaves only those for whose attribution `fits(made)` is what is wanted.
-    template <class Fits>
-    void keep_if_made(left_t& left, bool wanted, Fits fits) const {
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
-            return fits(attributions_[index_of(ops_->graph(), v)]);
-        });
-    }
-
-    void narrow_to_term(const query& term, bool wanted, left_t& left) const {
-        const glob pattern(term.pattern);
-        switch (term.kind) {
-        case query_kind::op_type:
-            return narrow_to_types(term.pattern, wanted, left);
-        case query_kind::name:
-            return left.keep_if(
-                wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
-        case query_kind::source:
-            return keep_if_made(left, wanted, [&](const attribution& made) {
-                return pattern.matches((*provenances_)[made.source]);
-            });
-        case query_kind::confidence:
-            return keep_if_made(left, wanted, [&](const attribution& made) {
-                return term.compares(made.confidence);
-            });
-        case query_kind::conflict:
-            return keep_if_made(left, wanted,
-                                [](const attribution& made) { return made.conflict; });
-        case query_kind::reads:
-            return narrow_to_readers(term.pattern, wanted, left);
-        default:
-            return keep_if_made(left, wanted, [](const attribution&) { return false; });
-        }
-    }
-
-    void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
-        if (asked.find("::") != asked.npos) {
-            return narrow_to_qualified_types(glob(asked), wanted, left);
-        }
-        if (asked.find_first_of("*?{") == asked.npos) {
-            return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
-                return is_same_text(asked, ops_->op_type(v));
-            });
-        }
-        left.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
-            return pattern.matches(ops_->op_type(v));
-        });
-    }
-
-    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& left) const {
-        std::string qualified;
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
-            const std::string_view op_type = ops_->op_type(v);
-            bool fits = pattern.matches(op_type);
-            if constexpr (qualified_operators<Ops>) {
-                if (!fits && pattern.may_end_in(op_type)) {
-                    qualified.assign(spelled_domain(ops_->domain(v)));
-                    fits = pattern.matches(qualified.append("::").append(op_type));
-                }
-            }
-            return fits;
-        });
-    }
-
-    void narrow_to_readers(std::string_view asked, bool wanted, left_t& left) const {
-        const glob pattern(asked, '.');
-        std::vector<char8_t> fits; // by parameter
-        if constexpr (parameter_readers<Ops>) {
-            fits.resize(ops_->parameter_count());
-            for (id p = 0; p < fits.size(); ++p) {
-                fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
-            }
-        }
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
-            char8_t reads = 0;
-            if constexpr (parameter_readers<Ops>) {
-                ops_->for_each_parameter(v, [&](id p) { reads |= fits[p]; });
-            }
-            return reads != 0;
-        });
-    }
-
-    const module_matcher<Modules>* modules_;
-    const Ops* ops_;
-    std::span<const attribution> attributions_;
-    const provenance_names* provenances_;
-};
-
-} // namespace detail
-
-/// Returns: the modules that lie in what is asked for with all that is below them, in the order of
-/// the tree, without those that are below another one.
-///
-/// Requires: the query asks about modules only.
-/// Complexity: O(terms * (modules + length of all paths)).
-template <module_view Modules>
-[[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
-                                                    const tag_table& tags) {
-    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
-    const tree_index& tree = modules.index();
-    const auto holds = detail::module_matcher<Modules>(modules, tags).fitting(asked);
-    std::vector<id> misses(tree.size() + 1, 0); // before each module
-    for (id m = 0; m < tree.size(); ++m) {
-        misses[m + 1] = misses[m] + (holds[m] != 0 ? 0U : 1U);
-    }
-    std::vector<id> found;
-    for (id m = 0; m < tree.size();) {
-        const bool whole = misses[tree.end(m)] == misses[m];
-        if (whole) {
-            found.push_back(m);
-        }
-        m = whole ? tree.end(m) : m + 1;
-    }
-    return found;
-}
-
-/// Returns: the operators for which a query holds, by vertex index, ascending.
-///
-/// `attributions` is by vertex index; everyone has a module; their sources are called as
-/// `provenances` says. An operator is in its module and in
-/// all above. Complexity: O(terms * (modules + length of all paths + operators)), and the operators
-/// with their parameters for terms that ask what is read.
-template <module_view Modules, named_operators Ops>
-[[nodiscard]] std::vector<id> find_matching_operators(const query& asked, const Modules& modules,
-                                                      const tag_table& tags, const Ops& ops,
-                                                      std::span<const attribution> attributions,
-                                                      const provenance_names& provenances = {}) {
-    const detail::module_matcher<Modules> of_modules(modules, tags);
-    return detail::operator_matcher(of_modules, ops, attributions, provenances).find(asked);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_QUERY_FIND_MATCHES_HPP
-
-// <stemma/query/explain_no_match.hpp>
-#ifndef STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
-#define STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Looks for the terms of a query that hold for nothing.
-template <module_view Modules, named_operators Ops>
-class lost_terms {
-public:
-    lost_terms(const Modules& modules, const tag_table& tags, const Ops& ops,
-               std::span<const attribution> attributions, const provenance_names& provenances)
-        : modules_(modules)
-        , tags_(tags)
-        , ops_(ops)
-        , attributions_(attributions)
-        , provenances_(provenances)
-        , matcher_(modules, tags) {}
-
-    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
-    [[nodiscard]] std::string find(const query& asked) const {
-        if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
-            return {};
-        }
-        if (asked.kind == query_kind::all_of || asked.kind == query_kind::any_of ||
-            asked.kind == query_kind::module) {
-            for (const auto& part : asked.parts) {
-                if (auto found = find(part); !found.empty()) {
-                    return found;
-                }
-            }
-            return {};
-        }
-        return holds_for_something(asked) ? std::string() : describe(asked);
-    }
-
-private:
-    [[nodiscard]] bool holds_for_something(const query& term) const {
-        if (term.kind >= query_kind::op_type) {
-            return !find_matching_operators(term, modules_, tags_, ops_, attributions_,
-                                            provenances_)
-                        .empty();
-        }
-        const auto holds = matcher_.of_modules(term);
-        return std::find(holds.begin(), holds.end(), 1) != holds.end();
-    }
-
-    [[nodiscard]] std::string describe(const query& term) const {
-        std::string text;
-        switch (term.kind) {
-        case query_kind::path:
-            text = "no module has the path '" + term.pattern + "'";
-            break;
-        case query_kind::tag:
-            text = "no module has the tag '" + term.pattern + "'";
-            break;
-        case query_kind::class_name:
-            text = "no module is of class '" + term.pattern + "'";
-            break;
-        case query_kind::depth:
-            return at_column("no module is so deep", term);
-        case query_kind::op_type:
-            text = "no node is of type '" + term.pattern + "'";
-            break;
-        case query_kind::name:
-            text = "no node is called '" + term.pattern + "'";
-            break;
-        case query_kind::source:
-            text = "no node is known from '" + term.pattern + "'";
-            break;
-        case query_kind::reads:
-            text = "no node reads '" + term.pattern + "'";
-            break;
-        default:
-            return at_column("holds for no node", term);
-        }
-        nearest_texts like(term.pattern, 3);
-        offer_all(term.kind, like);
-        std::string names;
-        for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
-        }
-        if (term.kind == query_kind::class_name && !knows_classes()) {
-            names = "; the tree knows no classes";
-        }
-        return at_column(text, term) + names + meant_otherwise(term);
-    }
-
-    [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
-        return "column " + std::to_string(term.column) + ": " + text;
-    }
-
-    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
-    [[nodiscard]] std::string meant_otherwise(const query& term) const {
-        if (term.kind != query_kind::path && term.kind != query_kind::tag) {
-            return {};
-        }
-        const auto hint = [&](std::string_view word, std::string_view what) {
-            return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
-        };
-        for (id m = 0; m < modules_.index().size(); ++m) {
-            if (std::string_view(modules_.class_name(m)) == term.pattern) {
-                return hint("class:", "modules of that class");
-            }
-        }
-        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
-            if (std::string_view(ops_.op_type(*it)) == term.pattern) {
-                return hint("op:", "nodes of that type");
-            }
-            if (std::string_view(ops_.name(*it)) == term.pattern) {
-                return hint("name:", "the node of that name");
-            }
-        }
-        return {};
-    }
-
-    [[nodiscard]] bool knows_classes() const {
-        bool known = false;
-        for (id m = 0; m < modules_.index().size(); ++m) {
-            known = known || !std::string_view(modules_.class_name(m)).empty();
-        }
-        return known;
-    }
-
-    void offer_all(query_kind kind, nearest_texts& like) const {
-        const auto count = static_cast<id>(modules_.index().size());
-        if (kind == query_kind::path) {
-            matcher_.for_each_path([&](id, std::string_view path) { like.offer(path); });
-        } else if (kind == query_kind::tag) {
-            for (id m = 0; m < count; ++m) {
-                if (tags_.is_selected(m)) {
-                    like.offer(tags_.text(m));
-                }
-            }
-        } else if (kind == query_kind::class_name) {
-            for (id m = 0; m < count; ++m) {
-                like.offer(modules_.class_name(m));
-            }
-        } else if (kind == query_kind::source) {
-            for (std::size_t p = 0; p < provenances_.size(); ++p) {
-                like.offer(provenances_[static_cast<provenance>(p)]);
-            }
-        } else if (kind == query_kind::reads) {
-            if constexpr (parameter_readers<Ops>) {
-                for (id p = 0; p < ops_.parameter_count(); ++p) {
-                    like.offer(ops_.parameter_name(p));
-                }
-            }
-        } else {
-            for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
-                like.offer(kind == query_kind::name ? ops_.name(*it) : ops_.op_type(*it));
-            }
-        }
-    }
-
-    const Modules& modules_;
-    const tag_table& tags_;
-    const Ops& ops_;
-    std::span<const attribution> attributions_;
-    const provenance_names& provenances_;
-    module_matcher<Modules> matcher_;
-};
-
-} // namespace detail
-
-/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
-/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
-/// of it.
-///
-/// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
-template <module_view Modules, named_operators Ops>
-[[nodiscard]] std::string explain_no_match(const query& asked, const Modules& modules,
-                                           const tag_table& tags, const Ops& ops,
-                                           std::span<const attribution> attributions,
-                                           const provenance_names& provenances = {}) {
-    auto text =
-        detail::lost_terms<Modules, Ops>(modules, tags, ops, attributions, provenances).find(asked);
-    return !text.empty()                ? text
-           : asked.asks_for_operators() ? "no node fits all that is asked"
-                                        : "no module fits all that is asked";
-}
-
-} // namespace stemma
-
-#endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
-
-// <stemma/io/detail/xml_text.hpp>
-#ifndef STEMMA_IO_DETAIL_XML_TEXT_HPP
-#define STEMMA_IO_DETAIL_XML_TEXT_HPP
-
-namespace stemma {
-
-/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
-/// UTF-8, or no character of XML, becomes U+FFFD. Complexity: O(length).
-inline void append_xml_text(std::string_view text, std::string& out) {
-    constexpr std::string_view unknown = "\xef\xbf\xbd";
-    while (!text.empty()) {
-        const auto c = static_cast<unsigned char>(text[0]);
-        const auto length = detail::utf8_length(text);
-        if (length == 0) {
-            out.append(unknown);
-            text.remove_prefix(1);
-            continue;
-        }
-        switch (c) {
-        case '&':
-            out.append("&amp;");
-            break;
-        case '<':
-            out.append("&lt;");
-            break;
-        case '>':
-            out.append("&gt;");
-            break;
-        case '"':
-            out.append("&quot;");
-            break;
-        case '\'':
-            out.append("&#39;");
-            break;
-        case '\t':
-            out.append("&#9;");
-            break;
-        case '\n':
-            out.append("&#10;");
-            break;
-        case '\r':
-            out.append("&#13;");
-            break;
-        default: {
-            const auto character = text.substr(0, length);
-            const bool is_one =
-                c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
-            out.append(is_one ? character : unknown);
-        }
-        }
-        text.remove_prefix(length);
-    }
-}
-
-/// Returns: the same as a text of its own.
-[[nodiscard]] inline std::string xml_text(std::string_view text) {
-    std::string out;
-    append_xml_text(text, out);
-    return out;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_IO_DETAIL_XML_TEXT_HPP
-
-// <stemma/report/fold_graph.hpp>
-#ifndef STEMMA_REPORT_FOLD_GRAPH_HPP
-#define STEMMA_REPORT_FOLD_GRAPH_HPP
-
-namespace stemma {
-
-/// What a box stands for.
-enum class box_kind : std::uint8_t {
-    one_operator,  ///< which stands in an open module itself
-    closed_module, ///< with all that is in it and below
-    rest,          ///< what did not fit into an open module
-};
-
-/// Something that a picture shows as one.
-struct folded_box {
-    box_kind kind = box_kind::one_operator; ///< what `of` names
-    id of = no_id;                          ///< vertex index, or module
-    id around = no_id;                      ///< the open module that it stands in
-    std::size_t operators = 0;              ///< how many it stands for
-};
-
-/// All that flows from one box to another one.
-struct folded_edge {
-    id from = no_id;        ///< number of the producing box
-    id to = no_id;          ///< number of the reading box, another one
-    id value = no_id;       ///< the first one
-    std::size_t values = 0; ///< how many different ones
-};
-
-/// A graph in which some modules are open and all others are one box each.
-struct folded_graph {
-    std::vector<bool> open;         ///< by module
-    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
-    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
-    std::vector<folded_edge> edges; ///< each pair of boxes once
-};
-
-/// What is shown, and how much of it.
-struct fold_options {
-    id root = 0;      ///< the module that is shown
-    id depth = no_id; ///< so many levels below it are open, if they fit
-
-    /// Beyond these, modules stay closed and operators go into boxes of the rest.
-    std::size_t max_boxes = 60;
-};
-
-namespace detail {
-
-/// Opens modules level by level so long as all boxes are not too many.
-class module_opener {
-public:
-    module_opener(const tree_index& tree, std::span<const id> module,
-                  const std::vector<bool>& shown, const fold_options& options)
-        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
-        for (std::size_t v = 0; v < module.size(); ++v) {
-            direct_[module[v]] += shown[v] ? 1U : 0U;
-        }
-        all_ = direct_;
-        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-            all_[tree.parent(m)] += all_[m];
-            filled_[tree.parent(m)] += all_[m] > 0 ? 1U : 0U;
-        }
-    }
-
-    [[nodiscard]] std::vector<bool> open() const {
-        std::vector<bool> open(tree_.size(), false);
-        open[options_.root] = true;
-        std::size_t boxes = contents(options_.root);
-        std::vector<id> level;
-        std::vector<id> below;
-        append_children(options_.root, level);
-        for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
-            below.clear();
-            for (auto m : level) {
-                boxes += contents(m) - 1;
-                append_children(m, below);
-            }
-            if (boxes > options_.max_boxes) {
-                break;
-            }
-            for (auto m : level) {
-                open[m] = true;
-            }
-            level.swap(below);
-        }
-        return open;
-    }
-
-    /// Returns: operators in a module itself.
-    [[nodiscard]] std::size_t direct(id m) const { return direct_[m]; }
-
-    /// Whether operators are in a module or below it.
-    [[nodiscard]] bool is_filled(id m) const { return all_[m] > 0; }
-
-private:
-    void append_children(id m, std::vector<id>& level) const {
-        for (const id c : tree_.children(m)) {
-            if (is_filled(c)) {
-                level.push_back(c);
-            }
-        }
-    }
-
-    [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
-
-    const tree_index& tree_;
-    const fold_options& options_;
-    std::vector<id> direct_;
-    std::vector<id> filled_; // children that are
-    std::vector<id> all_;
-};
-
-/// Puts operators into boxes, in order.
-class box_filler {
-public:
-    box_filler(const tree_index& tree, const module_opener& opener, const fold_options& options,
-               folded_graph& result)
-        : tree_(tree)
-        , root_(options.root)
-        , most_(std::max<std::size_t>(options.max_boxes, 2))
-        , result_(result)
-        , holder_(tree.size(), no_id)
-        , box_of_module_(tree.size(), no_id) {
-        for (auto m = root_; m < tree.end(root_); ++m) {
-            const bool open = result.open[m];
-            const auto above = open ? no_id : holder_[tree.parent(m)];
-            const bool closed = !open && result.open[above];
-            holder_[m] = open || closed ? m : above;
-            total_ += open ? opener.direct(m) : closed && opener.is_filled(m) ? 1U : 0U;
-        }
-        result.boxes.reserve(std::min(total_, most_));
-    }
-
-    void add(id v, id module) {
-        const auto holder = holder_[module];
-        if (holder == no_id) {
-            return;
-        }
-        auto box = box_of_module_[holder];
-        if (box == no_id) {
-            box = find_box(v, holder);
-        }
-        result_.box_of[v] = box;
-        ++result_.boxes[box].operators;
-    }
-
-private:
-    [[nodiscard]] id find_box(id v, id holder) {
-        const bool open = result_.open[holder];
-        const bool fits = total_ <= most_ || result_.boxes.size() + 1 < most_;
-        auto box = fits ? no_id : rest_;
-        if (box == no_id) {
-            box = static_cast<id>(result_.boxes.size());
-            result_.boxes.push_back(
-                !fits  ? folded_box{box_kind::rest, root_, root_, 0}
-                : open ? folded_box{box_kind::one_operator, v, holder, 0}
-                       : folded_box{box_kind::closed_module, holder, tree_.parent(holder), 0});
-            rest_ = fits ? rest_ : box;
-        }
-        if (!open) {
-            box_of_module_[holder] = box;
-        }
-        return box;
-    }
-
-    const tree_index& tree_;
-    id root_;
-    std::size_t most_;
-    folded_graph& result_;
-    std::vector<id> holder_; // by module: itself where it is open, else the outermost closed one
-    std::vector<id> box_of_module_;
-    std::size_t total_ = 0; // boxes that there would be without a limit
-    id rest_ = no_id;
-};
-
-/// Calls `take(from, to, value)` for every edge from one box to another one.
-template <operator_graph_like Graph, class Take>
-void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = box_of[index_of(graph, *it)];
-        if (to == no_id) {
-            continue;
-        }
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = box_of[index_of(graph, source(*in, graph))];
-            if (from != no_id && from != to) {
-                take(from, to, value_on(graph, *in));
-            }
-        }
-    }
-}
-
-/// Returns: what flows between boxes, by producing box, then by reading box.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
-                                                  std::size_t boxes) {
-    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
-    for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
-    std::partial_sum(end.begin(), end.end(), end.begin());
-    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
-    for_each_flow(graph, box_of, [&](id from, id to, id value) {
-        flows[end[from]++] = std::uint64_t{to} << 32U | value;
-    });
-    std::vector<folded_edge> edges;
-    for (std::size_t from = 0, at = 0; from < boxes; ++from) {
-        const auto first = at;
-        std::sort(flows.data() + first, flows.data() + end[from]);
-        for (; at < end[from]; ++at) {
-            const auto to = static_cast<id>(flows[at] >> 32U);
-            if (at == first || to != flows[at - 1] >> 32U) {
-                edges.push_back({static_cast<id>(from), to, static_cast<id>(flows[at]), 1});
-            } else if (flows[at] != flows[at - 1]) {
-                ++edges.back().values;
-            }
-        }
-    }
-    return edges;
 }
 
 } // namespace detail
 
-/// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
-/// so long as there are not too many boxes. What does not even fit into the outermost module is one
-/// box in the end.
-///
-/// `module` and `shown` are by vertex index. Boxes are in the order of their first operators.
-/// Complexity: O(V + E log E + modules).
-template <operator_graph_like Graph>
-[[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
-                                      std::span<const id> module, const std::vector<bool>& shown,
-                                      const fold_options& options = {}) {
-    const detail::module_opener opener(tree, module, shown, options);
-    folded_graph result;
-    result.open = opener.open();
-    result.box_of.assign(module.size(), no_id);
-    detail::box_filler boxes(tree, opener, options, result);
-    for (id v = 0; v < module.size(); ++v) {
-        if (shown[v]) {
-            boxes.add(v, module[v]);
-        }
-    }
-    result.edges = detail::join_flows(graph, result.box_of, result.boxes.size());
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_FOLD_GRAPH_HPP
-
-// <stemma/report/visibility.hpp>
-#ifndef STEMMA_REPORT_VISIBILITY_HPP
-#define STEMMA_REPORT_VISIBILITY_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P, class Ops>
-concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
-    { p.shows(ops, v) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which operators a view of a graph shows: a DAG, a picture, a report.
-///
-/// `shows(ops, v)`: whether it shows `v`.
-///
-/// Requires: the same answer for the same operator during one call.
-/// Complexity: callers ask once per operator.
-template <class P, class Ops>
-concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
-
-/// Everything that computes: all operators but constants of the standard.
-struct hide_constants {
-    using policy_category = visibility_category;
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        if constexpr (qualified_operators<Ops>) {
-            if (!std::string_view(ops.domain(v)).empty()) {
-                return true;
-            }
-        }
-        return std::string_view(ops.op_type(v)) != "Constant";
-    }
-};
-
-/// All operators but those of some types, by glob: `Constant`, `*Linear`.
-struct hide_types {
-    using policy_category = visibility_category;
-
-    std::vector<std::string> patterns{}; ///< globs of operator types
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return glob_match(pattern, ops.op_type(v));
-        });
-    }
-};
-
-/// Every operator.
-struct show_all {
-    using policy_category = visibility_category;
-
-    template <operator_view Ops>
-    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
-        return true;
-    }
-};
-
-/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
-template <class P, class Ops>
-consteval bool explain_visibility_policy() {
-    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
-    static_assert(policy_for<P, visibility_category>,
-                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
-    static_assert(detail::has_shows<P, Ops>,
-                  "visibility policy: add `bool shows(const Ops&, operator) const`");
-    return visibility_policy<P, Ops>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_VISIBILITY_HPP
-
-// <stemma/core/detail/policy_answer.hpp>
-#ifndef STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
-#define STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
-
-namespace stemma::detail {
-
-/// Ends what asked a policy that answered nonsense.
-/// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
-/// where
-///   it has one.
-template <class P>
-[[noreturn]] void refuse_answer(const P& policy, std::string_view role, std::string_view answer) {
-    const auto name = name_of_policy(policy);
-    auto place = std::string(role) + " policy";
-    if (!name.empty()) {
-        place.append(" '").append(name).append("'");
-    }
-    STEMMA_THROW(error(error_code::refused, "", place, answer));
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
-
-// <stemma/tagging/resolution.hpp>
-#ifndef STEMMA_TAGGING_RESOLUTION_HPP
-#define STEMMA_TAGGING_RESOLUTION_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P>
-concept has_resolve = requires(const P& p, const tree_index& modules,
-                               std::span<const claim> claims) {
-    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
-};
-
-} // namespace detail
-
-/// Makes one attribution of what the sources claim about one operator.
-///
-/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
-///
-/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
-///   for the same claims, and has `module == no_id` when none is believed.
-/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
-template <class P>
-concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
-
-/// Believes the most trusted source, and raises the confidence where an independent one agrees.
-///
-/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
-/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
-/// of one source are alternatives: the one that fits the rest counts, and where none does, the
-/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
-/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
-/// above. Whatever disagrees makes a conflict.
-struct by_trust {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "trust";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        std::span<const claim> leading;
-        for_each_source(claims, [&](std::span<const claim> group) {
-            if (believed(group) &&
-                (leading.empty() || group.front().source < leading.front().source)) {
-                leading = group;
-            }
-        });
-        if (leading.empty()) {
-            return {};
-        }
-        auto result = settle(modules, leading, claims);
-        if (!leading.front().exact) {
-            refine(modules, claims, leading.front(), result);
-        }
-        auto module = result.module;
-        for_each_source(claims, [&](std::span<const claim> group) {
-            if (group.front().source == result.source || !believed(group)) {
-                return;
-            }
-            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
-                return agrees(modules, c, result.module);
-            });
-            if (agreeing == group.end()) {
-                result.conflict = true;
-                for (const auto& other : group) {
-                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
-                }
-            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
-                module = agreeing->module;
-            } else if (agreeing->module == result.module) {
-                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
-            }
-        });
-        if (module != result.module || leading.front().doubtful) {
-            result.module = module;
-            result.confidence = std::min(result.confidence, 0.7F);
-        }
-        return result;
-    }
-
-    /// Returns: whether a claim can be true when the deepest module is `module`.
-    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
-        return c.module == module || (!c.exact && modules.are_related(c.module, module));
-    }
-
-private:
-    template <class Function>
-    static void for_each_source(std::span<const claim> claims, Function f) {
-        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
-            while (last < claims.size() && claims[last].source == claims[first].source) {
-                ++last;
-            }
-            f(claims.subspan(first, last - first));
-        }
-    }
-
-    [[nodiscard]] bool believed(std::span<const claim> group) const {
-        return std::any_of(group.begin(), group.end(),
-                           [&](const claim& c) { return c.confidence >= min_confidence; });
-    }
-
-    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
-    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
-    static void refine(const tree_index& modules, std::span<const claim> claims,
-                       const claim& leading, attribution& result) {
-        for (const auto& c : claims) {
-            const bool aligned = c.source == provenance::torchscript ||
-                                 c.source == provenance::trace || c.source == provenance::fx;
-            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
-            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
-                result.module = c.module;
-                result.call = c.call;
-                result.source = c.source;
-                result.confidence = c.confidence;
-                return;
-            }
-        }
-    }
-
-    /// Picks among the alternatives of the leading source.
-    [[nodiscard]] static attribution settle(const tree_index& modules,
-                                            std::span<const claim> leading,
-                                            std::span<const claim> claims) {
-        const auto as_attribution = [](const claim& c) {
-            return attribution{c.module, c.call, c.confidence, c.source, false};
-        };
-        if (leading.size() == 1) {
-            return as_attribution(leading.front());
-        }
-        // Where they are doubtful it was made of all of them.
-        for (const auto& alternative :
-             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
-            for (const auto& other : claims) {
-                if (other.source != alternative.source &&
-                    agrees(modules, other, alternative.module)) {
-                    return as_attribution(alternative);
-                }
-            }
-        }
-        const auto surest =
-            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
-                return a.confidence < b.confidence;
-            });
-        auto result = as_attribution(*surest);
-        for (const auto& alternative : leading) {
-            if (alternative.confidence < surest->confidence) {
-                continue;
-            }
-            result.call = alternative.module == result.module ? result.call : no_id;
-            result.module = modules.lca(result.module, alternative.module);
-        }
-        return result;
-    }
-};
-
-/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
-struct cautious {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "cautious";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        auto result = by_trust{min_confidence}.resolve(modules, claims);
-        if (result.conflict) {
-            for (const auto& c : claims) {
-                result.module = modules.lca(result.module, c.module);
-            }
-            result.call = no_id;
-            result.confidence = std::min(result.confidence, 0.5F);
-        }
-        return result;
-    }
-};
-
-/// Believes the claim that is surest of itself, and the more trusted source among equally sure
-/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
-/// their common ancestor; whatever disagrees makes a conflict.
-struct by_confidence {
-    using policy_category = resolution_category;
-    static constexpr std::string_view name = "confidence";
-
-    /// Claims below it are not believed.
-    float min_confidence = 0;
-
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        const auto surest =
-            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
-                return a.confidence != b.confidence ? a.confidence < b.confidence
-                                                    : a.source > b.source;
-            });
-        if (surest == claims.end() || surest->confidence < min_confidence) {
-            return {};
-        }
-        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
-        for (const auto& c : claims) {
-            const bool is_equal =
-                c.source == surest->source && !(c.confidence < surest->confidence);
-            if (is_equal && c.module != result.module) {
-                result.module = modules.lca(result.module, c.module);
-                result.call = no_id;
-            }
-        }
-        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
-            return c.source != surest->source && c.confidence >= min_confidence &&
-                   !by_trust::agrees(modules, c, result.module);
-        });
-        return result;
-    }
-};
-
-/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
-/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
-/// not.
-///
-/// Each module that is claimed has as much weight as the sources have that agree with it, less that
-/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
-/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
-/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
-struct by_weight {
-    using policy_category = resolution_category;
+/// All findings, as whoever found them says.
+struct as_found {
+    using policy_category = diagnostics_category;
     static constexpr std::string_view name = "default";
 
-    /// Claims below it are not believed.
-    float min_confidence = 0;
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const { return found.level; }
+};
 
-    [[nodiscard]] attribution resolve(const tree_index& modules,
-                                      std::span<const claim> claims) const {
-        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
-        if (!trusted.conflict || has_doubt(claims)) {
-            return trusted;
-        }
-        auto best = trusted;
-        auto most = weight_of(modules, claims, trusted.module);
-        for (const auto& c : claims) {
-            const auto weight = weight_of(modules, claims, c.module);
-            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
-                best = {c.module, c.call, c.confidence, c.source, true};
-                most = weight;
-            }
-        }
-        if (best.module != trusted.module) {
-            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
-        }
-        return best;
-    }
+/// What is probably not as it was meant is wrong: for models that are about to be released.
+struct warnings_as_errors {
+    using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "strict";
 
-private:
-    static constexpr float margin = 0.01F;
-
-    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
-        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
-    }
-
-    [[nodiscard]] static float odds(float confidence) {
-        constexpr float sure = 0.995F;
-        confidence = std::clamp(confidence, 1 - sure, sure);
-        return std::log(confidence / (1 - confidence));
-    }
-
-    /// Returns: how much speaks for a module, of each source the best of its alternatives.
-    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
-                                  id module) const {
-        float sum = 0;
-        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
-            float most = -std::numeric_limits<float>::infinity();
-            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
-                const auto weight = odds(claims[last].confidence);
-                most = std::max(most, by_trust::agrees(modules, claims[last], module)
-                                          ? weight
-                                          : -std::max(weight, 0.0F));
-            }
-            sum += most;
-        }
-        return sum;
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return found.level == severity::warning ? severity::error : found.level;
     }
 };
 
-/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_resolution_policy() {
-    static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
-    static_assert(policy_for<P, resolution_category>,
-                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
-    static_assert(detail::has_resolve<P>,
-                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
-                  "std::span<const stemma::claim>) const`");
-    return resolution_policy<P>;
-}
+/// Rules that are broken, and nothing else: for models that somebody else made.
+struct errors_only {
+    using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "errors";
 
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_RESOLUTION_HPP
-
-// <stemma/tagging/attribute.hpp>
-#ifndef STEMMA_TAGGING_ATTRIBUTE_HPP
-#define STEMMA_TAGGING_ATTRIBUTE_HPP
-
-namespace stemma {
-
-/// Some operators, by vertex index, with a list of things each.
-template <class T>
-class per_operator_lists {
-public:
-    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
-    /// before `of`, which finds the list that was added first.
-    void add(id v, std::span<const T> items) {
-        entries_.push_back({v, items_.size(), items.size()});
-        items_.insert(items_.end(), items.begin(), items.end());
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return found.level == severity::error ? std::optional(severity::error) : std::nullopt;
     }
-
-    /// Adds all lists of another one. Complexity: O(what it holds).
-    void append(const per_operator_lists& other) {
-        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
-    }
-
-    /// Returns: how many lists were added.
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-
-    /// Returns: the list of vertex index `v`; empty when it has none.
-    /// Complexity: O(log size), if lists were added by rising vertex index.
-    [[nodiscard]] std::span<const T> of(id v) const noexcept {
-        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
-                                         [](const entry& e, id wanted) { return e.v < wanted; });
-        return it == entries_.end() || it->v != v ? std::span<const T>{}
-                                                  : std::span(items_).subspan(it->first, it->count);
-    }
-
-    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
-    template <class Function>
-    void for_each(Function f) const {
-        for (const auto& e : entries_) {
-            f(e.v, std::span(items_).subspan(e.first, e.count));
-        }
-    }
-
-    /// Makes `of` work after lists were added in any order.
-    void sort() {
-        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
-        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
-            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
-        }
-    }
-
-private:
-    struct entry {
-        id v = no_id;
-        std::size_t first = 0;
-        std::size_t count = 0;
-    };
-
-    std::vector<entry> entries_;
-    std::vector<T> items_;
 };
 
-/// What the evidence says of all operators.
-struct evidence_result {
-    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
-    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
-    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
-                                         ///< decided between them
-    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
-    std::size_t dropped = 0;             ///< operators with claims that were not believed
-};
+/// All but findings of some codes, by glob: `onnx.checker`, `tags.*`.
+struct without_findings {
+    using policy_category = diagnostics_category;
 
-/// The sources that need nothing but the model itself.
-using name_sources =
-    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
-                     parameter_names, parameter_regions, leftovers, class_tags>;
+    std::vector<std::string> codes{}; ///< globs of `finding::code`
 
-namespace detail {
+    /// Returns: `without:GLOB,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "without:" + detail::join_list(codes); }
 
-/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
-template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
-void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
-               Iterator last, const Resolution& resolution, std::span<attribution> of,
-               evidence_result& result) {
-    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
-    std::vector<claim> claims;
-    attribution resolved;
-    std::vector<id> modules;
-    for (; it != last; ++it) {
-        auto end = claims.begin();
-        bool as_before = true;
-        bool is_called = false;
-        sources.for_each_claim(*it, [&](const claim& made) {
-            if (made.module >= tree.size() ||
-                (made.caller != no_id && made.caller >= tree.size())) {
-                STEMMA_THROW(error(error_code::refused, "", "evidence",
-                                   "a source claims a module that is not in the tree"));
-            }
-            is_called |= made.caller != no_id;
-            if (end == claims.end()) {
-                claims.push_back(made);
-                end = claims.end();
-                as_before = false;
-                return;
-            }
-            if (!as_before || *end != made) {
-                *end = made;
-                as_before = false;
-            }
-            ++end;
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
+            return detail::glob_match(pattern, found.code);
         });
-        if (end == claims.begin()) {
-            continue;
-        }
-        if (!as_before || end != claims.end()) {
-            claims.erase(end, claims.end());
-            resolved = resolution.resolve(tree, claims);
-            if (resolved.module != no_id && resolved.module >= tree.size()) {
-                detail::refuse_answer(resolution, "resolution",
-                                      "names a module that is not in the tree");
-            }
-        }
-        const auto v = static_cast<id>(index_of(graph, *it));
-        of[v] = resolved;
-        if (resolved.module == no_id) {
-            ++result.dropped;
-        }
-        if (resolved.conflict) {
-            result.conflicts.add(v, claims);
-        }
-        if (claims.size() > 1 && claims.front().source == claims.back().source) {
-            modules.clear();
-            for (const auto& one : claims) {
-                modules.push_back(one.module);
-            }
-            result.alternatives.add(v, modules);
-        }
-        if (!is_called) {
-            continue;
-        }
-        for (const auto& one : claims) {
-            if (one.caller != no_id && one.module == resolved.module &&
-                one.source == resolved.source) {
-                result.callers.add(v, {&one.caller, 1});
-            }
-        }
+        return unwanted ? std::nullopt : std::optional(found.level);
     }
+};
+
+/// Returns: what passes a finding on to `report(finding)` as the policy, or a function, judges it,
+/// to be given to what looks for findings.
+template <detail::judging P, class Report>
+[[nodiscard]] auto judged(P policy, Report report) {
+    return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
+        if (const std::optional<severity> level = detail::judge(policy, found)) {
+            found.level = *level;
+            report(std::move(found));
+        }
+    };
 }
 
-} // namespace detail
-
-/// Asks the sources about every operator and resolves what they claim, by as many threads as are
-/// given.
-/// Requires: the context allows so many.
-/// Complexity: that of the sources and the resolution policy.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_weight>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence, const Resolution& resolution,
-                                        thread_limit threads) {
-    const auto& graph = context.ops().graph();
-    const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto sources = detail::prepare_source(evidence, context);
-    std::vector<attribution> of(size);
-    // Operators do not take equally long, so there are more parts than threads.
-    const auto workers = threads.parts_of_operators(size);
-    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
-    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
-        const auto [first, last] = vertex_range(graph, parts.size(), part);
-        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
-                          parts[part]);
-    });
-    auto result = std::move(parts.front());
-    for (std::size_t part = 1; part < parts.size(); ++part) {
-        result.conflicts.append(parts[part].conflicts);
-        result.alternatives.append(parts[part].alternatives);
-        result.callers.append(parts[part].callers);
-        result.dropped += parts[part].dropped;
-    }
-    result.of = std::move(of);
-    result.conflicts.sort();
-    result.alternatives.sort();
-    result.callers.sort();
-    return result;
-}
-
-/// The same, by as many threads as the context allows.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_weight>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
-    return attribute(context, evidence, resolution, context.threads());
+/// Put `static_assert(explain_diagnostics_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_diagnostics_policy() {
+    static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");
+    static_assert(detail::declares<P, diagnostics_category>,
+                  "diagnostics policy: add `using policy_category = "
+                  "stemma::diagnostics_category;`");
+    static_assert(detail::has_judge<P>,
+                  "diagnostics policy: add `std::optional<stemma::severity> judge(const "
+                  "stemma::finding&) const`");
+    return diagnostics_policy<P>;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_TAGGING_ATTRIBUTE_HPP
+#endif // STEMMA_TAGGING_DIAGNOSTICS_HPP
 
 // <stemma/tagging/naming.hpp>
 #ifndef STEMMA_TAGGING_NAMING_HPP
@@ -20338,7 +19407,7 @@ struct attributes_and_classes {
 template <class P, class Modules>
 consteval bool explain_naming_policy() {
     static_assert(std::copy_constructible<P>, "naming policy: make the class copyable");
-    static_assert(policy_for<P, naming_category>,
+    static_assert(detail::declares<P, naming_category>,
                   "naming policy: add `using policy_category = stemma::naming_category;`");
     static_assert(
         detail::has_name_modules<P, Modules>,
@@ -20349,437 +19418,6 @@ consteval bool explain_naming_policy() {
 } // namespace stemma
 
 #endif // STEMMA_TAGGING_NAMING_HPP
-
-// <stemma/tagging/select_modules.hpp>
-#ifndef STEMMA_TAGGING_SELECT_MODULES_HPP
-#define STEMMA_TAGGING_SELECT_MODULES_HPP
-
-namespace stemma {
-
-/// Returns: for each module the nearest selected one that is it or above it.
-/// Complexity: one `selects` per module.
-template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure>
-[[nodiscard]] std::vector<id> select_modules(const Modules& modules,
-                                             const Selection& selection = {}) {
-    const tree_index& tree = modules.index();
-    std::vector<id> selected(tree.size());
-    for (id m = 1; m < tree.size(); ++m) {
-        selected[m] = selection.selects(modules, m) ? m : selected[tree.parent(m)];
-    }
-    return selected;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_SELECT_MODULES_HPP
-
-// <stemma/tagging/name_modules.hpp>
-#ifndef STEMMA_TAGGING_NAME_MODULES_HPP
-#define STEMMA_TAGGING_NAME_MODULES_HPP
-
-namespace stemma {
-
-/// Returns: the tags of the modules that `selection` picks, printed by `naming`.
-/// Complexity: that of the two policies, plus O(modules).
-template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure,
-          naming_policy<Modules> Naming = class_paths>
-[[nodiscard]] tag_table name_modules(const Modules& modules, const Selection& selection = {},
-                                     const Naming& naming = {}) {
-    tag_table tags(modules.index(), select_modules(modules, selection));
-    naming.name_modules(modules, tags);
-    for (id m = 0; m < tags.size(); ++m) {
-        if (tags.is_selected(m) && !tags.has_segment(m)) {
-            detail::refuse_answer(naming, "naming", "gives a selected module no segment");
-        }
-    }
-    tags.finish();
-    return tags;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_NAME_MODULES_HPP
-
-// <stemma/tagging/number_calls.hpp>
-#ifndef STEMMA_TAGGING_NUMBER_CALLS_HPP
-#define STEMMA_TAGGING_NUMBER_CALLS_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Whether metadata name the module of an operator and not the call.
-[[nodiscard]] inline bool lacks_call(const attribution& known) noexcept {
-    return known.module != no_id && known.source == provenance::metadata && known.call == no_id;
-}
-
-/// Numbers the calls of one module after the other.
-template <parameter_readers Ops>
-class call_numberer {
-public:
-    call_numberer(const Ops& ops, const tree_index& modules, std::span<attribution> result)
-        : ops_(ops)
-        , graph_(ops.graph())
-        , modules_(modules)
-        , result_(result)
-        , readings_(ops.parameter_count())
-        , joined_(result.size(), no_id) {}
-
-    void run() {
-        open_.reserve(result_.size());
-        sweep_order(graph_).forward([&](operator_t<Ops> v) {
-            if (lacks_call(known(v))) {
-                open_.push_back(v);
-            }
-        });
-        const grouped_ids by_module(modules_.size(), [&](auto take) {
-            for (id i = 0; i < open_.size(); ++i) {
-                take(known(open_[i]).module, i);
-            }
-        });
-        for (id module = 0; module < modules_.size(); ++module) {
-            const auto own = by_module[module];
-            if (own.empty()) {
-                continue;
-            }
-            find_anchors(own, module);
-            if (!anchors_.empty()) {
-                number_by_anchors(own, module);
-            } else if (modules_.end(module) == module + 1) {
-                number_components(own, module);
-            }
-        }
-    }
-
-private:
-    /// How many operators of a module read a parameter.
-    struct reading {
-        id module = no_id;
-        id last = no_id; // of the operators
-        id count = 0;
-    };
-
-    [[nodiscard]] attribution& known(operator_t<Ops> v) { return result_[index_at(v)]; }
-
-    // The operators of one module are named by their places in `open_`, as `own`.
-
-    /// Finds the operators that read the parameter that is read most often, in order.
-    void find_anchors(std::span<const id> own, id module) {
-        id most_read = no_id;
-        id most = 0;
-        for (auto i : own) {
-            const auto v = open_[i];
-            ops_.for_each_parameter(v, [&](id p) {
-                auto& read = readings_[p];
-                if (read.module != module) {
-                    read = {module, no_id, 0};
-                }
-                read.count += read.last == i ? 0U : 1U;
-                read.last = i;
-                if (read.count > most) {
-                    most = read.count;
-                    most_read = p;
-                }
-            });
-        }
-        anchors_.clear();
-        for (auto i = own.begin(); anchors_.size() < most; ++i) {
-            bool reads = false;
-            ops_.for_each_parameter(open_[*i], [&](id p) { reads = reads || p == most_read; });
-            if (reads) {
-                anchors_.push_back(*i);
-            }
-        }
-    }
-
-    void number_by_anchors(std::span<const id> own, id module) {
-        const auto call_of = [&](operator_t<Ops> v) {
-            return known(v).module == module ? known(v).call : no_id;
-        };
-        for (id call = 0; call < anchors_.size(); ++call) {
-            known(open_[anchors_[call]]).call = call;
-        }
-        auto anchor = anchors_.begin(); // both stand in the same order
-        for (auto i : own) {
-            const auto v = open_[i];
-            if (anchor != anchors_.end() && *anchor == i) {
-                ++anchor;
-                continue;
-            }
-            auto& call = known(v).call;
-            for (auto [in, last] = in_edges(v, graph_); in != last; ++in) {
-                const auto behind = call_of(source(*in, graph_));
-                call = behind == no_id ? call : call == no_id ? behind : std::max(call, behind);
-            }
-        }
-        for (auto i = own.rbegin(); i != own.rend(); ++i) {
-            const auto v = open_[*i];
-            auto& call = known(v).call;
-            if (call == no_id) {
-                id before = anchors_.size() == 1 ? 0 : no_id;
-                for (auto [out, last] = out_edges(v, graph_); out != last; ++out) {
-                    before = std::min(before, call_of(target(*out, graph_)));
-                }
-                call = before;
-            }
-        }
-    }
-
-    void number_components(std::span<const id> own, id module) {
-        for (auto i : own) {
-            const auto v = open_[i];
-            joined_[index_at(v)] = index_at(v);
-        }
-        for (auto i : own) {
-            const auto v = open_[i];
-            for (auto [in, last] = in_edges(v, graph_); in != last; ++in) {
-                const auto u = index_at(source(*in, graph_));
-                if (result_[u].module == module && joined_[u] != no_id) {
-                    const auto a = first_of(u);
-                    const auto b = first_of(index_at(v));
-                    joined_[std::max(a, b)] = std::min(a, b);
-                }
-            }
-        }
-        id calls = 0;
-        for (auto i : own) {
-            const auto v = open_[i];
-            auto& call = result_[first_of(index_at(v))].call;
-            call = call == no_id ? calls++ : call;
-            known(v).call = call;
-        }
-    }
-
-    [[nodiscard]] id first_of(id v) {
-        while (joined_[v] != v) {
-            joined_[v] = joined_[joined_[v]];
-            v = joined_[v];
-        }
-        return v;
-    }
-
-    [[nodiscard]] id index_at(operator_t<Ops> vertex) const {
-        return static_cast<id>(index_of(graph_, vertex));
-    }
-
-    const Ops& ops_;
-    const graph_of<Ops>& graph_;
-    const tree_index& modules_;
-    std::span<attribution> result_;
-    std::vector<operator_t<Ops>> open_; // operators without a number, in order
-    std::vector<id> anchors_;           // those of one module, by their places in `open_`
-    std::vector<reading> readings_;     // by parameter
-    std::vector<id> joined_;            // union-find over the operators of one module
-};
-
-} // namespace detail
-
-/// Numbers the calls of modules by data flow, for operators whose metadata name the module and not
-/// the call.
-///
-/// A module runs once for each operator of its own that reads the same parameter of it. An operator
-/// belongs to the last of these that its inputs come through, inside of the module; to the first
-/// that it leads to, when they come through none. A module without children and parameters runs
-/// once for each set of its operators that hang together. Others stay without a number.
-///
-/// `result` is by vertex index.
-/// Complexity: O(V + E + modules + parameters + reads of parameters).
-template <parameter_readers Ops>
-void number_calls(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
-    if (std::any_of(result.begin(), result.end(), detail::lacks_call)) {
-        detail::call_numberer<Ops>(ops, modules, result).run();
-    }
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_NUMBER_CALLS_HPP
-
-// <stemma/tagging/overrule_shared.hpp>
-#ifndef STEMMA_TAGGING_OVERRULE_SHARED_HPP
-#define STEMMA_TAGGING_OVERRULE_SHARED_HPP
-
-namespace stemma {
-
-/// An attribution that gave way to a second witness.
-struct overruled {
-    id v = no_id;       ///< vertex index
-    attribution before; ///< what the evidence had said
-    id readers = no_id; ///< what the modules of the readers have in common
-    float least = 0;    ///< how sure all of these are
-};
-
-/// Corrects the evidence on constants and shape computations that several modules use.
-///
-/// Exporters compute equal ones once and leave them the scope of the module that came first. One
-/// that is read in its module, and in one that is neither above nor below that, belongs to the
-/// common ancestor of its own and all that read it; so does a constant that only others read. What
-/// is computed and only read by others is a result of its module, as the angles of rotary
-/// embeddings are.
-///
-/// `result` is by vertex index, and `module == no_id` where nothing is known; `independent` is what
-/// `data_independent` says of `ops`.
-/// Returns: what changed, in the order of `vertices`.
-/// Complexity: O(V + edges of what is independent).
-template <operator_view Ops>
-std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
-                                       std::span<attribution> result,
-                                       const std::vector<bool>& independent) {
-    std::vector<overruled> changed;
-    if constexpr (data_aware_operators<Ops>) {
-        const auto& graph = ops.graph();
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            const auto v = static_cast<id>(index_of(graph, *it));
-            const auto& made = result[v];
-            if (made.module == no_id || !independent[v]) {
-                continue;
-            }
-            bool foreign = false;
-            const auto [in, in_last] = in_edges(*it, graph);
-            bool own = in == in_last; // a constant may stand in any scope
-            detail::common_module readers;
-            float least = std::min(0.7F, made.confidence);
-            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto& read_by = result[index_of(graph, target(*out, graph))];
-                if (const auto reader = read_by.module; reader != no_id) {
-                    readers.add(reader);
-                    least = std::min(least, read_by.confidence);
-                    foreign = foreign || !modules.are_related(reader, made.module);
-                    own = own || modules.is_ancestor(made.module, reader);
-                }
-            }
-            if (foreign && own) {
-                changed.push_back({v, made, readers.get(modules), least});
-            }
-        }
-        for (const auto& [v, before, common, least] :
-             changed) { // once all were asked what they were
-            result[v] = {modules.lca(before.module, common), no_id, least, before.source, true};
-        }
-    }
-    return changed;
-}
-
-/// The same, where that is not known yet. Complexity: O(V + E).
-template <operator_view Ops>
-std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
-                                       std::span<attribution> result) {
-    const sweep_order order(ops.graph());
-    return overrule_shared(ops, modules, result, data_independent(ops, order));
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_OVERRULE_SHARED_HPP
-
-// <stemma/tagging/detail/limit_confidence.hpp>
-#ifndef STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
-#define STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
-/// from.
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
-                                                 const sweep_order<graph_of<Ops>>& order,
-                                                 std::span<const id> evidence) {
-    const auto& graph = ops.graph();
-    std::vector<bool> known(evidence.size(), false);
-    order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        bool here = evidence[v] != no_id;
-        if (!here) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
-                here = known[index_of(graph, source(*it, graph))];
-            }
-        }
-        known[v] = here;
-    });
-    return known;
-}
-
-} // namespace detail
-
-/// Makes no operator without evidence surer than those it follows.
-///
-/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
-/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
-/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
-/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
-/// V).
-template <operator_view Ops>
-void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
-                      std::span<const id> evidence, std::span<attribution> result) {
-    using entry = std::pair<float, id>; // what is least sure comes first
-    float most = 0;
-    for (id v = 0; v < result.size(); ++v) {
-        most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
-    }
-    std::vector<entry> found;
-    for (id v = 0; v < result.size(); ++v) {
-        if (result[v].source != provenance::root && result[v].confidence < most) {
-            found.emplace_back(result[v].confidence, v);
-        }
-    }
-    if (found.empty()) {
-        return;
-    }
-    const auto& graph = ops.graph();
-    const vertices_by_index<graph_of<Ops>> vertex_of(graph);
-    const auto above = detail::known_from_above(ops, order, evidence);
-    std::vector<std::pair<id, id>> bodies; // owner, operator that follows it
-    for (const auto& op : detail::operators_in_bodies(ops)) {
-        if (evidence[op.v] == no_id && result[op.v].source == provenance::owner) {
-            bodies.emplace_back(op.owner, op.v);
-        }
-    }
-    std::sort(bodies.begin(), bodies.end());
-    std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
-                                                                        std::move(found));
-    const auto limit = [&](id v, float confidence) {
-        if (evidence[v] == no_id && result[v].confidence > confidence) {
-            result[v].confidence = confidence;
-            next.emplace(confidence, v);
-        }
-    };
-    while (!next.empty()) {
-        const auto [confidence, v] = next.top();
-        next.pop();
-        if (result[v].confidence < confidence) {
-            continue; // it was told before, of a lower one
-        }
-        const auto from = result[v].source;
-        if (evidence[v] != no_id || from != provenance::producer) {
-            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
-                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
-                if (const auto how = result[producer].source;
-                    how == provenance::consumer || how == provenance::between) {
-                    limit(producer, confidence);
-                }
-            }
-        }
-        if (above[v]) {
-            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
-                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
-                if (const auto how = result[reader].source;
-                    how == provenance::producer || how == provenance::between) {
-                    limit(reader, confidence);
-                }
-            }
-        }
-        for (auto op = std::lower_bound(bodies.begin(), bodies.end(), std::pair(v, id{0}));
-             op != bodies.end() && op->first == v; ++op) {
-            limit(op->second, confidence);
-        }
-    }
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
 
 // <stemma/tagging/propagation.hpp>
 #ifndef STEMMA_TAGGING_PROPAGATION_HPP
@@ -20873,16 +19511,22 @@ struct both_sides {
                 return {0, no_id, 0, provenance::root, false};
             }
             if (below == no_id) {
-                return {above, no_id, 0.6F, provenance::producer, false};
+                return {above, no_id, detail::confidence::producers, provenance::producer, false};
             }
             if (above == no_id || (knows_data && independent[v])) {
-                return {below, no_id, knows_data && settled[v] ? 0.9F : 0.8F, provenance::consumer,
-                        false};
+                return {below, no_id,
+                        knows_data && settled[v] ? detail::confidence::constant_of_sure
+                                                 : detail::confidence::readers,
+                        provenance::consumer, false};
             }
             if (tree.are_related(below, above) || (knows_conditions && steers[v])) {
-                return {below, no_id, below == above ? 0.85F : 0.7F, provenance::consumer, false};
+                return {below, no_id,
+                        below == above ? detail::confidence::both_sides
+                                       : detail::confidence::related_sides,
+                        provenance::consumer, false};
             }
-            return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
+            return {tree.lca(below, above), no_id, detail::confidence::common_ancestor,
+                    provenance::between, false};
         };
         detail::decide_each(problem, down, up, result, decide);
         stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
@@ -20899,7 +19543,8 @@ struct consumers_only {
         const auto down = common_reader_modules(problem);
         detail::decide_each(problem, down, {}, result, [](id, id below, id) -> attribution {
             return below == no_id ? attribution{0, no_id, 0, provenance::root, false}
-                                  : attribution{below, no_id, 0.6F, provenance::consumer, false};
+                                  : attribution{below, no_id, detail::confidence::readers_alone,
+                                                provenance::consumer, false};
         });
     }
 };
@@ -20914,7 +19559,8 @@ struct producers_only {
         const auto up = common_producer_modules(problem);
         detail::decide_each(problem, {}, up, result, [](id, id, id above) -> attribution {
             return above == no_id ? attribution{0, no_id, 0, provenance::root, false}
-                                  : attribution{above, no_id, 0.5F, provenance::producer, false};
+                                  : attribution{above, no_id, detail::confidence::producers_alone,
+                                                provenance::producer, false};
         });
     }
 };
@@ -20930,7 +19576,8 @@ struct nearest_evidence {
         const auto near = nearest_modules(problem);
         detail::decide_each(problem, near, {}, result, [](id, id module, id) -> attribution {
             return module == no_id ? attribution{0, no_id, 0, provenance::root, false}
-                                   : attribution{module, no_id, 0.5F, provenance::between, false};
+                                   : attribution{module, no_id, detail::confidence::nearest,
+                                                 provenance::between, false};
         });
     }
 };
@@ -20947,7 +19594,8 @@ struct residual_aware {
         const auto joined = residual_modules(problem);
         for (id v = 0; v < result.size(); ++v) {
             if (problem.evidence[v] == no_id && joined[v] != no_id) {
-                result[v] = {joined[v], no_id, 0.7F, provenance::between, false};
+                result[v] = {joined[v], no_id, detail::confidence::skip_connection,
+                             provenance::between, false};
             }
         }
     }
@@ -20972,7 +19620,7 @@ struct no_propagation {
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
     static_assert(std::copy_constructible<P>, "propagation policy: make the class copyable");
-    static_assert(policy_for<P, propagation_category>,
+    static_assert(detail::declares<P, propagation_category>,
                   "propagation policy: add `using policy_category = "
                   "stemma::propagation_category;`");
     static_assert(
@@ -20986,1241 +19634,490 @@ consteval bool explain_propagation_policy() {
 
 #endif // STEMMA_TAGGING_PROPAGATION_HPP
 
-// <stemma/tagging/propagate.hpp>
-#ifndef STEMMA_TAGGING_PROPAGATE_HPP
-#define STEMMA_TAGGING_PROPAGATE_HPP
+// <stemma/tagging/resolution.hpp>
+#ifndef STEMMA_TAGGING_RESOLUTION_HPP
+#define STEMMA_TAGGING_RESOLUTION_HPP
 
 namespace stemma {
 
 namespace detail {
 
-/// Gives owners of bodies without evidence what the evidence in their bodies has in common,
-/// innermost bodies first.
-template <operator_view Ops>
-void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
-    const auto inner = operators_in_bodies(ops);
-    if (inner.empty()) {
-        return;
-    }
-    struct said {
-        common_module module;
-        float least = 0.8F; // how sure all are that were heard
-    };
-    std::unordered_map<id, said> heard; // by owner
-    const auto settle = [&](id v) {
-        const auto found = heard.find(v);
-        if (result[v].module == no_id && found != heard.end()) {
-            result[v] = {found->second.module.get(modules), no_id, found->second.least,
-                         provenance::owner, false};
+template <class P>
+concept has_resolve = requires(const P& p, const tree_index& modules,
+                               std::span<const claim> claims) {
+    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
+};
+
+} // namespace detail
+
+/// Makes one attribution of what the sources claim about one operator.
+///
+/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
+///
+/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
+///   for the same claims, and has `module == no_id` when none is believed.
+/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
+template <class P>
+concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
+
+/// Believes the most trusted source, and raises the confidence where an independent one agrees.
+///
+/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
+/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
+/// of one source are alternatives: the one that fits the rest counts, and where none does, the
+/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
+/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
+/// above. Whatever disagrees makes a conflict.
+struct by_trust {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "trust";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        std::span<const claim> leading;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (believed(group) &&
+                (leading.empty() || group.front().source < leading.front().source)) {
+                leading = group;
+            }
+        });
+        if (leading.empty()) {
+            return {};
         }
-    };
-    for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
-        settle(op->v);
-        if (result[op->v].module != no_id) {
-            auto& here = heard[op->owner];
-            here.module.add(result[op->v].module);
-            here.least = std::min(here.least, result[op->v].confidence);
+        auto result = settle(modules, leading, claims);
+        if (!leading.front().exact) {
+            refine(modules, claims, leading.front(), result);
+        }
+        auto module = result.module;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (group.front().source == result.source || !believed(group)) {
+                return;
+            }
+            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
+                return agrees(modules, c, result.module);
+            });
+            if (agreeing == group.end()) {
+                result.conflict = true;
+                for (const auto& other : group) {
+                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
+                }
+            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
+                module = agreeing->module;
+            } else if (agreeing->module == result.module) {
+                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
+            }
+        });
+        if (module != result.module || leading.front().doubtful) {
+            result.module = module;
+            result.confidence = std::min(result.confidence, detail::confidence::doubtful);
+        }
+        return result;
+    }
+
+    /// Returns: whether a claim can be true when the deepest module is `module`.
+    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
+        return c.module == module || (!c.exact && modules.are_related(c.module, module));
+    }
+
+private:
+    template <class Function>
+    static void for_each_source(std::span<const claim> claims, Function f) {
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            while (last < claims.size() && claims[last].source == claims[first].source) {
+                ++last;
+            }
+            f(claims.subspan(first, last - first));
         }
     }
-    for (const auto& op : inner) {
-        settle(op.owner);
+
+    [[nodiscard]] bool believed(std::span<const claim> group) const {
+        return std::any_of(group.begin(), group.end(),
+                           [&](const claim& c) { return c.confidence >= min_confidence; });
+    }
+
+    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
+    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
+    static void refine(const tree_index& modules, std::span<const claim> claims,
+                       const claim& leading, attribution& result) {
+        for (const auto& c : claims) {
+            const bool aligned = c.source == provenance::torchscript ||
+                                 c.source == provenance::trace || c.source == provenance::fx;
+            const float needed = agrees(modules, leading, c.module)
+                                     ? detail::confidence::refining
+                                     : detail::confidence::overruling;
+            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
+                result.module = c.module;
+                result.call = c.call;
+                result.source = c.source;
+                result.confidence = c.confidence;
+                return;
+            }
+        }
+    }
+
+    /// Picks among the alternatives of the leading source.
+    [[nodiscard]] static attribution settle(const tree_index& modules,
+                                            std::span<const claim> leading,
+                                            std::span<const claim> claims) {
+        const auto as_attribution = [](const claim& c) {
+            return attribution{c.module, c.call, c.confidence, c.source, false};
+        };
+        if (leading.size() == 1) {
+            return as_attribution(leading.front());
+        }
+        // Where they are doubtful it was made of all of them.
+        for (const auto& alternative :
+             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
+            for (const auto& other : claims) {
+                if (other.source != alternative.source &&
+                    agrees(modules, other, alternative.module)) {
+                    return as_attribution(alternative);
+                }
+            }
+        }
+        const auto surest =
+            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
+                return a.confidence < b.confidence;
+            });
+        auto result = as_attribution(*surest);
+        for (const auto& alternative : leading) {
+            if (alternative.confidence < surest->confidence) {
+                continue;
+            }
+            result.call = alternative.module == result.module ? result.call : no_id;
+            result.module = modules.lca(result.module, alternative.module);
+        }
+        return result;
+    }
+};
+
+/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
+struct cautious {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "cautious";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        auto result = by_trust{min_confidence}.resolve(modules, claims);
+        if (result.conflict) {
+            for (const auto& c : claims) {
+                result.module = modules.lca(result.module, c.module);
+            }
+            result.call = no_id;
+            result.confidence = std::min(result.confidence, detail::confidence::common_ancestor);
+        }
+        return result;
+    }
+};
+
+/// Believes the claim that is surest of itself, and the more trusted source among equally sure
+/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
+/// their common ancestor; whatever disagrees makes a conflict.
+struct by_confidence {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "confidence";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto surest =
+            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
+                return a.confidence != b.confidence ? a.confidence < b.confidence
+                                                    : a.source > b.source;
+            });
+        if (surest == claims.end() || surest->confidence < min_confidence) {
+            return {};
+        }
+        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
+        for (const auto& c : claims) {
+            const bool is_equal =
+                c.source == surest->source && !(c.confidence < surest->confidence);
+            if (is_equal && c.module != result.module) {
+                result.module = modules.lca(result.module, c.module);
+                result.call = no_id;
+            }
+        }
+        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
+            return c.source != surest->source && c.confidence >= min_confidence &&
+                   !by_trust::agrees(modules, c, result.module);
+        });
+        return result;
+    }
+};
+
+/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
+/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
+/// not.
+///
+/// Each module that is claimed has as much weight as the sources have that agree with it, less that
+/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
+/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
+/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
+struct by_weight {
+    using policy_category = resolution_category;
+    static constexpr std::string_view name = "default";
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
+        if (!trusted.conflict || has_doubt(claims)) {
+            return trusted;
+        }
+        auto best = trusted;
+        auto most = weight_of(modules, claims, trusted.module);
+        for (const auto& c : claims) {
+            const auto weight = weight_of(modules, claims, c.module);
+            if (c.exact && c.confidence >= min_confidence &&
+                weight > most + detail::confidence::odds_margin) {
+                best = {c.module, c.call, c.confidence, c.source, true};
+                most = weight;
+            }
+        }
+        if (best.module != trusted.module) {
+            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
+        }
+        return best;
+    }
+
+private:
+    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
+        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
+    }
+
+    [[nodiscard]] static float odds(float confidence) {
+        confidence = std::clamp(confidence, 1 - detail::confidence::odds_limit,
+                                detail::confidence::odds_limit);
+        return std::log(confidence / (1 - confidence));
+    }
+
+    /// Returns: how much speaks for a module, of each source the best of its alternatives.
+    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
+                                  id module) const {
+        float sum = 0;
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            float most = -std::numeric_limits<float>::infinity();
+            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
+                const auto weight = odds(claims[last].confidence);
+                most = std::max(most, by_trust::agrees(modules, claims[last], module)
+                                          ? weight
+                                          : -std::max(weight, 0.0F));
+            }
+            sum += most;
+        }
+        return sum;
+    }
+};
+
+/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_resolution_policy() {
+    static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
+    static_assert(detail::declares<P, resolution_category>,
+                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
+    static_assert(detail::has_resolve<P>,
+                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
+                  "std::span<const stemma::claim>) const`");
+    return resolution_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_RESOLUTION_HPP
+
+// <stemma/tagging/selection.hpp>
+#ifndef STEMMA_TAGGING_SELECTION_HPP
+#define STEMMA_TAGGING_SELECTION_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_selects = requires(const P& p, const Modules& modules, id m) {
+    { p.selects(modules, m) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which modules get a tag of their own.
+///
+/// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
+///
+/// Requires: the same answer for the same module during one call.
+/// Complexity: callers ask once per module.
+template <class P, class Modules>
+concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
+
+namespace detail {
+
+/// A selection policy, or a function as its `selects`.
+template <class P, class Modules>
+concept selecting = selection_policy<P, Modules> || answering<P, bool, const Modules&, id>;
+
+template <class P, class Modules>
+[[nodiscard]] bool selects(const P& chosen, const Modules& modules, id m) {
+    if constexpr (policy<P>) {
+        return chosen.selects(modules, m);
+    } else {
+        return chosen(modules, m);
     }
 }
 
 } // namespace detail
 
-/// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
-///
-/// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
-/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left. None
-/// is surer than those it follows. `independent` is what `data_independent` says of `ops`, where
-/// that is known. Requires: several threads may read `ops` at once, if so many are given.
-/// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
-template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
-void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
-               const Policy& policy = {}, thread_limit threads = {},
-               const std::vector<bool>* independent = nullptr) {
-    STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
-    const sweep_order order(ops.graph());
-    if (detail::propagates(policy)) {
-        detail::hear_bodies(ops, modules, result);
-    }
-    std::vector<id> evidence(result.size());
-    for (std::size_t v = 0; v < result.size(); ++v) {
-        evidence[v] = result[v].module;
-    }
-    if (std::find(evidence.begin(), evidence.end(), no_id) == evidence.end()) {
-        return;
-    }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
-                     result);
-    for (std::size_t v = 0; v < result.size(); ++v) {
-        if (result[v].module >= modules.size()) {
-            detail::refuse_answer(policy, "propagation",
-                                  result[v].module == no_id
-                                      ? "gives an operator without evidence no module"
-                                      : "names a module that is not in the tree");
-        }
-    }
-    limit_confidence(ops, order, evidence, result);
+/// Returns: whether `qualified_class` lives in `package` or below it.
+[[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
+                                           std::string_view package) noexcept {
+    return qualified_class.starts_with(package) &&
+           (qualified_class.size() == package.size() || qualified_class[package.size()] == '.');
 }
 
-/// Refuses operators that are none, with a sentence.
-template <class Ops, class... Others>
-    requires(!operator_view<Ops>)
-void propagate(const Ops&, const tree_index&, const Others&...) {
-    static_assert(explain_operator_view<Ops>());
+namespace detail {
+
+/// What `infrastructure_packages` starts with. A function: GCC 12 ends in an internal error where a
+/// template makes an object whose members are initialized by a list of texts.
+[[nodiscard]] inline std::vector<std::string> torch_packages() {
+    return {"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx", "torch._dynamo"};
 }
 
-} // namespace stemma
+} // namespace detail
 
-#endif // STEMMA_TAGGING_PROPAGATE_HPP
+/// The packages whose classes build models rather than being part of one. Data: replace at will.
+struct infrastructure_packages {
+    /// A class in a package or below it counts.
+    std::vector<std::string> names = detail::torch_packages();
 
-// <stemma/core/detail/id_set_union.hpp>
-#ifndef STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
-#define STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
+    friend bool operator==(const infrastructure_packages&,
+                           const infrastructure_packages&) = default;
 
-namespace stemma {
+    /// Returns: whether a class is infrastructure; an unknown class ("") is not.
+    [[nodiscard]] bool contain(std::string_view qualified_class) const {
+        return std::any_of(names.begin(), names.end(), [&](const auto& package) {
+            return is_in_package(qualified_class, package);
+        });
+    }
+};
 
-/// The union of sets of a pool, as they come. Two or more sets with more than `cap` elements
-/// together are too large: then only the least and the greatest are known.
-class id_set_union {
-public:
-    /// `pool` must outlive the union.
-    id_set_union(id_set_pool& pool, std::size_t cap) : pool_(&pool), cap_(cap) {}
+/// Every module that is no infrastructure, and infrastructure whose class is asked for. A module of
+/// unknown class that never runs is taken for a container, and so for infrastructure.
+struct not_infrastructure {
+    using policy_category = selection_category;
 
-    /// Makes it empty.
-    void clear() noexcept {
-        set_ = no_id;
-        last_ = no_id;
-        merged_.clear();
-        is_large_ = false;
+    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
+    /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
+    std::vector<std::string> keep{};
+
+    /// Returns: `default`, with `keep` behind a colon; nothing for packages of one's own, of which
+    /// a record says nothing. Complexity: O(length).
+    [[nodiscard]] std::string name() const {
+        if (packages != infrastructure_packages()) {
+            return {};
+        }
+        return keep.empty() ? "default" : "default:" + detail::join_list(keep);
     }
 
-    /// Adds the elements of a set of the pool.
-    /// Complexity: O(elements of both), O(1) for the set added last and one that is all there is so
-    /// far.
-    void add(id_set set) {
-        if (set == no_id || set == last_ || set == set_) {
-            return;
-        }
-        last_ = set;
-        if (set_ == no_id && merged_.empty()) {
-            set_ = set;
-            return;
-        }
-        unite(set);
-        if (!is_large_ && bound() > cap_) {
-            look_at_size();
-        }
-    }
-
-    /// Whether there are two or more sets, and more than `cap` elements.
-    [[nodiscard]] bool is_large() const noexcept { return is_large_; }
-
-    /// Returns: the least element. Requires: `is_large()`.
-    [[nodiscard]] id least() const noexcept { return least_; }
-
-    /// Returns: the greatest element. Requires: `is_large()`.
-    [[nodiscard]] id greatest() const noexcept { return greatest_; }
-
-    /// Returns: the union as a set of the pool, which it is added to.
-    /// Requires: not `is_large()`.
-    [[nodiscard]] id_set get() {
-        return set_ != no_id || merged_.empty() ? set_ : pool_->intern_chunks(merged_);
-    }
-
-private:
-    using chunks = std::span<const detail::id_chunk>;
-
-    /// The chunks of a set; that of a single id is made in `single`.
-    [[nodiscard]] chunks chunks_of(id_set set, detail::id_chunk& single) const noexcept {
-        if (id_set_pool::is_single(set)) {
-            single = detail::chunk_of(set);
-            return {&single, 1};
-        }
-        return pool_->pooled(set);
-    }
-
-    // Most sets that meet hold one another: then the union has its name already, and nothing needs
-    // to be made or looked for.
-    void unite(id_set set) {
-        detail::id_chunk single_before = 0;
-        detail::id_chunk single_added = 0;
-        const auto before = set_ == no_id ? chunks(merged_) : chunks_of(set_, single_before);
-        const auto added = chunks_of(set, single_added);
-        if (is_large_) {
-            least_ = std::min(least_, detail::least_of(added.front()));
-            greatest_ = std::max(greatest_, detail::greatest_of(added.back()));
-        } else if (includes(before, added)) {
-            return;
-        } else if (includes(added, before)) {
-            set_ = set;
-        } else {
-            bound_ = bound() + pool_->size_of(set);
-            merge(before, added);
-        }
-    }
-
-    [[nodiscard]] static bool includes(chunks all, chunks some) noexcept {
-        auto at = all.begin();
-        for (auto chunk : some) {
-            while (at != all.end() && detail::place_of(*at) < detail::place_of(chunk)) {
-                ++at;
-            }
-            if (at == all.end() || detail::place_of(*at) != detail::place_of(chunk) ||
-                (*at | chunk) != *at) {
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        if constexpr (counts_calls<Modules>) {
+            const std::string_view class_name = modules.class_name(m);
+            if (class_name.empty() && modules.calls(m) == 0) {
                 return false;
             }
         }
+        return !packages.contain(modules.qualified_class(m)) ||
+               std::any_of(keep.begin(), keep.end(), [&](const auto& pattern) {
+                   return detail::glob_match(pattern, modules.class_name(m)) ||
+                          detail::glob_match(pattern, modules.qualified_class(m));
+               });
+    }
+};
+
+/// Every module.
+struct all_modules {
+    using policy_category = selection_category;
+    static constexpr std::string_view name = "all";
+
+    template <module_view Modules>
+    [[nodiscard]] constexpr bool selects(const Modules&, id) const noexcept {
         return true;
     }
-
-    void merge(chunks a, chunks b) {
-        next_.resize(a.size() + b.size());
-        auto out = next_.begin();
-        auto i = a.begin();
-        auto j = b.begin();
-        while (i != a.end() && j != b.end()) {
-            const auto in_a = detail::place_of(*i);
-            const auto in_b = detail::place_of(*j);
-            *out++ = (in_a <= in_b ? *i : 0) | (in_b <= in_a ? *j : 0);
-            i += in_a <= in_b ? 1 : 0;
-            j += in_b <= in_a ? 1 : 0;
-        }
-        out = std::copy(i, a.end(), out);
-        out = std::copy(j, b.end(), out);
-        next_.erase(out, next_.end());
-        merged_.swap(next_);
-        set_ = no_id;
-    }
-
-    /// Returns: what the size does not exceed. To count elements takes as long as to merge sets.
-    [[nodiscard]] std::size_t bound() const noexcept {
-        return set_ == no_id ? bound_ : pool_->size_of(set_);
-    }
-
-    void look_at_size() {
-        detail::id_chunk single = 0;
-        const auto all = set_ == no_id ? chunks(merged_) : chunks_of(set_, single);
-        bound_ = detail::count_ids(all);
-        if (bound_ > cap_) {
-            is_large_ = true;
-            least_ = detail::least_of(all.front());
-            greatest_ = detail::greatest_of(all.back());
-        }
-    }
-
-    id_set_pool* pool_;
-    std::size_t cap_;
-    id_set last_ = no_id;
-    id_set set_ = no_id;                   // the one that is all of the union, if there is one
-    std::vector<detail::id_chunk> merged_; // all of it otherwise
-    std::vector<detail::id_chunk> next_;   // room for the next `merged_`
-    std::size_t bound_ = 0;                // of `merged_`
-    bool is_large_ = false;
-    id least_ = no_id;
-    id greatest_ = no_id;
 };
 
-} // namespace stemma
-
-#endif // STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
-
-// <stemma/tagging/propagate_tags.hpp>
-#ifndef STEMMA_TAGGING_PROPAGATE_TAGS_HPP
-#define STEMMA_TAGGING_PROPAGATE_TAGS_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Unites sets of selected modules; a union of more than `cap` becomes its common ancestor.
-class tag_union {
-public:
-    tag_union(const tree_index& modules, std::span<const id> selected, std::size_t cap,
-              id_set_pool& pool)
-        : modules_(modules), selected_(selected), sets_(pool, std::max<std::size_t>(cap, 1)) {}
-
-    void clear() { sets_.clear(); }
-    void add(id_set set) { sets_.add(set); }
-
-    [[nodiscard]] id_set get() {
-        return sets_.is_large() ? selected_[modules_.lca(sets_.least(), sets_.greatest())]
-                                : sets_.get();
-    }
-
-private:
-    const tree_index& modules_;
-    std::span<const id> selected_;
-    id_set_union sets_;
-};
-
-} // namespace detail
-
-/// Sets of two or more tags beyond this many become the tag of their common ancestor.
-inline constexpr std::size_t default_tag_cap = 64;
-
-/// Finds every operator's tags: the set of selected modules that its result serves.
-///
-/// `tags` is by vertex index. On entry it holds the set of each operator with evidence and `no_id`
-/// for the others, which get the union of their readers' sets, and `no_id` where no reader has any.
-/// `selected[m]` is the nearest selected module at or above m. Sets are elements of `pool`.
-/// Complexity: O((V + E) * cap).
-template <operator_view Ops>
-void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const id> selected,
-                    std::span<id_set> tags, id_set_pool& pool, std::size_t cap = default_tag_cap) {
-    if (std::all_of(tags.begin(), tags.end(), [](id_set set) { return set == no_id; })) {
-        return;
-    }
-    const auto& graph = ops.graph();
-    detail::tag_union readers(modules, selected, cap, pool);
-    const auto of_readers = [&](operator_t<Ops> vertex) {
-        readers.clear();
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            readers.add(tags[index_of(graph, target(*it, graph))]);
-        }
-        return readers.get();
-    };
-    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
-        auto& set = tags[index_of(graph, vertex)];
-        if (set == no_id) {
-            set = of_readers(vertex);
-        }
-    });
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_PROPAGATE_TAGS_HPP
-
-// <stemma/tagging/tagger.hpp>
-#ifndef STEMMA_TAGGING_TAGGER_HPP
-#define STEMMA_TAGGING_TAGGER_HPP
-
-namespace stemma {
-
-/// Where all operators of a model come from, and their tags.
-class tagging {
-public:
-    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
-    tag_table tags;                        ///< of the modules
-    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
-    id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
-    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
-    std::size_t dropped = 0;        ///< operators with claims that were not believed
-    provenance_names provenances;   ///< of the sources that were asked
-
-    /// Returns: the selected module whose tag is the operator's primary one.
-    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
-};
-
-namespace detail {
-
-template <class P>
-inline constexpr bool is_for_tagging =
-    policy_for<P, selection_category> || policy_for<P, naming_category> ||
-    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
-    policy_for<P, propagation_category>;
-
-/// Says in one sentence what a policy lacks that was chosen for tagging.
-template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
-          class Propagation>
-consteval bool are_for_this_tagging() {
-    return explain_selection_policy<Selection, Modules>() &&
-           explain_naming_policy<Naming, Modules>() &&
-           explain_evidence_policy<Evidence, Ops, Modules>() &&
-           explain_resolution_policy<Resolution>() &&
-           explain_propagation_policy<Propagation, Ops>();
-}
-
-} // namespace detail
-
-/// Says for every operator which module it comes from.
-///
-/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
-/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
-/// `both_sides`, `not_infrastructure`, `class_paths`.
-/// Requires: with several threads in the context, policies that those may ask at once.
-/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
-template <operator_view Ops, module_view Modules, policy... Ps>
-[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
-                                    const policies<Ps...>& chosen) {
-    static_assert((detail::is_for_tagging<Ps> && ...),
-                  "tag_operators: tagging asks no policy of such a policy_category");
-    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
-    const auto naming = chosen.template get_or<naming_category, class_paths>();
-    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
-    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
-    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
-    static_assert(detail::are_for_this_tagging<
-                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
-                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
-                  std::decay_t<decltype(propagation)>>());
-    tagging result;
-    evidence_result found;
-    std::vector<bool> has_evidence;
-    const auto threads = context.threads();
-    const auto attribute_all = [&] {
-        found = attribute(context, evidence, resolution, threads);
-        for (const auto& [v, before, readers, least] :
-             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
-            if (!before.conflict) {
-                const std::array claims{
-                    claim{before.module, before.call, before.confidence, before.source},
-                    claim{readers, no_id, least, provenance::consumer}};
-                found.conflicts.add(v, claims);
-            }
-        }
-        found.conflicts.sort();
-        if constexpr (parameter_readers<Ops>) {
-            number_calls(context.ops(), context.index(), found.of);
-        }
-        has_evidence.resize(found.of.size());
-        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
-                       [](const attribution& known) { return known.module != no_id; });
-        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
-                  &context.independent());
-    };
-    run_tasks(
-        threads.parts_of_operators(num_vertices(context.ops().graph())),
-        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
-    result.provenances = context.provenances();
-    result.attributions = std::move(found.of);
-    result.conflicts = std::move(found.conflicts);
-    result.callers = std::move(found.callers);
-    result.dropped = found.dropped;
-    result.tag_sets.resize(has_evidence.size(), no_id);
-    for (id v = 0; v < has_evidence.size(); ++v) {
-        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
-    }
-    std::vector<id> several;
-    found.alternatives.for_each([&](id v, std::span<const id> modules) {
-        several.clear();
-        for (auto m : modules) {
-            several.push_back(result.tags.selected(m));
-        }
-        std::sort(several.begin(), several.end());
-        several.erase(std::unique(several.begin(), several.end()), several.end());
-        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
-            result.tag_sets[v] = result.pool.intern(several);
-        }
-    });
-    if (detail::propagates(propagation)) {
-        std::vector<id> selected(context.index().size());
-        for (id m = 0; m < selected.size(); ++m) {
-            selected[m] = result.tags.selected(m);
-        }
-        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
-    }
-    for (id v = 0; v < result.tag_sets.size(); ++v) {
-        if (result.tag_sets[v] == no_id) {
-            result.tag_sets[v] = result.selected(v);
-        }
-    }
-    return result;
-}
-
-/// The same, over operators and modules as they are.
-template <operator_view Ops, module_view Modules, policy... Ps>
-[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
-                                    const policies<Ps...>& chosen = policies<>{}) {
-    evidence_context<Ops, Modules> context(ops, modules);
-    return tag_operators(context, chosen);
-}
-
-/// Refuses operators that are none, with a sentence.
-template <class Ops, class Modules, class... Chosen>
-    requires(!operator_view<Ops>)
-tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
-    static_assert(explain_operator_view<Ops>());
-    return {};
-}
-
-} // namespace stemma
-
-#endif // STEMMA_TAGGING_TAGGER_HPP
-
-// <stemma/types/value_description.hpp>
-#ifndef STEMMA_TYPES_VALUE_DESCRIPTION_HPP
-#define STEMMA_TYPES_VALUE_DESCRIPTION_HPP
-
-namespace stemma {
-
-/// What a report says of a value. Texts are "" where nothing is known.
-struct value_description {
-    std::string name;  ///< as the file has it
-    std::string type;  ///< `float32`, `sequence(int64)`
-    std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
-
-    /// Returns: type and shape as one text, `float32[1,seq,32]`.
-    [[nodiscard]] std::string type_and_shape() const { return type + shape; }
-};
-
-/// Something that tells of values, by the number that edges of a graph carry.
-template <class D>
-concept value_describer = requires(const D& describe, id value) {
-    { describe(value) } -> std::convertible_to<value_description>;
-};
-
-/// Tells nothing.
-struct no_descriptions {
-    /// Returns: only empty texts.
-    [[nodiscard]] value_description operator()(id) const { return {}; }
-};
-
-} // namespace stemma
-
-#endif // STEMMA_TYPES_VALUE_DESCRIPTION_HPP
-
-// <stemma/report/dot.hpp>
-#ifndef STEMMA_REPORT_DOT_HPP
-#define STEMMA_REPORT_DOT_HPP
-
-namespace stemma {
-
-/// What a picture says besides what a graph and a tree know. Make your own of the same shape.
-struct no_annotations {
-    /// A line below an operator: its weights, say.
-    [[nodiscard]] std::string operator_note(id) const { return {}; }
-    /// A line in the box of a closed module, and in the title of an open one.
-    [[nodiscard]] std::string module_note(id) const { return {}; }
-    /// Calls `f(value)` for what an operator reads from outside of the graph.
-    template <class Function>
-    void for_each_input(id, Function) const {}
-    /// Calls `f(value)` for what an operator makes that leaves the graph.
-    template <class Function>
-    void for_each_output(id, Function) const {}
-};
-
-namespace detail {
-
-/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
-[[nodiscard]] inline std::string shape_label(std::string_view shape) {
-    if (shape.find(',') == shape.npos) {
-        return shape == "[]" ? "scalar" : std::string(shape);
-    }
-    std::string label;
-    for (char c : shape) {
-        if (c == ',') {
-            label.append("\xc3\x97");
-        } else if (c != '[' && c != ']') {
-            label.push_back(c);
-        }
-    }
-    return label;
-}
-
-/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
-[[nodiscard]] inline std::string dot_text(std::string_view text) {
-    std::string out;
-    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
-        append_xml_text(part.substr(0, part.find('\\')), out);
-        if (part.find('\\') == part.npos) {
-            return out;
-        }
-        out.append("&#92;");
-    }
-}
-
-/// Returns: a text of at most so many characters, with a mark where it was cut.
-[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
-    std::size_t characters = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
-        if (begins && ++characters > most) {
-            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
-        }
-    }
-    return std::string(text);
-}
-
-/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
-[[nodiscard]] inline std::string label_text(std::string_view text) {
-    std::string shown(text.empty() ? " " : text);
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
-        ' ');
-    return dot_text(shown);
-}
-
-/// Writes one picture.
-template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
-          class Annotations>
-class dot_picture {
-public:
-    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
-                const folded_graph& folded, const std::vector<bool>& shown,
-                const Describe& describe, const Annotations& annotations)
-        : sink_(sink)
-        , ops_(ops)
-        , modules_(modules)
-        , tree_(modules.index())
-        , found_(found)
-        , folded_(folded)
-        , shown_(shown)
-        , describe_(describe)
-        , annotations_(annotations)
-        , boxes_in_(tree_.size())
-        , nodes_in_(tree_.size())
-        , vertex_(ops.graph()) {
-        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
-        }
-        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
-            nodes_in_[tree_.parent(m)] += nodes_in_[m];
-        }
-        for (id b = 0; b < folded.boxes.size(); ++b) {
-            boxes_in_[folded.boxes[b].around].push_back(b);
-        }
-    }
-
-    void write(id root) {
-        text_ += "digraph model {\n"
-                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
-                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
-                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
-                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
-                 "margin=\"0.12,0.05\"]\n"
-                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
-                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
-        write_clusters(root);
-        write_edges();
-        write_ends();
-        text_ += "}\n";
-        sink_.write(text_);
-    }
-
-private:
-    static constexpr std::size_t longest_name = 40;
-
-    /// Opens and closes the clusters in the order of the tree.
-    void write_clusters(id root) {
-        std::vector<id> open;
-        const auto close_until = [&](id m) {
-            for (; !open.empty() && tree_.end(open.back()) <= m; open.pop_back()) {
-                text_ += "}\n";
-            }
-        };
-        for (id m = root; m < tree_.end(root);) {
-            close_until(m);
-            if (!folded_.open[m]) {
-                m = tree_.end(m);
-                continue;
-            }
-            open.push_back(m);
-            text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
-            text_ += "label=<" + title(m, m == root) +
-                     ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
-                     std::string(colour(m)) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) +
-                     "\"\n";
-            for (auto b : boxes_in_[m]) {
-                write_box(b);
-            }
-            ++m;
-        }
-        close_until(tree_.end(root));
-    }
-
-    [[nodiscard]] std::string name_text(id m, bool with_path) const {
-        const auto path = path_of(modules_, m);
-        const std::string_view attribute = modules_.attribute(m);
-        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
-        return name.empty() ? name : label_text(shortened(name, longest_name));
-    }
-
-    [[nodiscard]] std::string title(id m, bool with_path) const {
-        const auto name = name_text(m, with_path);
-        std::string type(modules_.class_name(m));
-        type = type.empty() ? type : label_text(shortened(type, longest_name));
-        if (name.empty() && type.empty()) {
-            const std::string_view attribute = modules_.attribute(m);
-            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
-        }
-        auto text = "<B>" + (name.empty() ? type : name) + "</B>";
-        return name.empty() || type.empty() ? text : text + "  " + type;
-    }
-
-    [[nodiscard]] static std::string small(const std::string& text) {
-        return text.empty() ? text
-                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
-                                  "</FONT>";
-    }
-
-    [[nodiscard]] static std::string count_text(std::size_t n) {
-        return std::to_string(n) + (n == 1 ? " node" : " nodes");
-    }
-
-    void write_box(id b) {
-        const auto& box = folded_.boxes[b];
-        text_ += "b" + std::to_string(b) + " [label=<";
-        if (box.kind == box_kind::one_operator) {
-            text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
-                     small(shortened(annotations_.operator_note(box.of), 60)) + ">, tooltip=\"" +
-                     dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
-            return;
-        }
-        if (box.kind == box_kind::rest) {
-            text_ += "<I>and " + std::to_string(box.operators) +
-                     " more nodes</I>>, style=\"filled,rounded,dashed\", tooltip=\"\"]\n";
-            return;
-        }
-        const auto note = annotations_.module_note(box.of);
-        text_ += title(box.of, false) +
-                 small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
-                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
-                 dot_text(path_of(modules_, box.of)) + "\"]\n";
-    }
-
-    void write_edges() {
-        for (const auto& edge : folded_.edges) {
-            const value_description value = describe_(edge.value);
-            const auto shape = shape_label(value.shape);
-            auto label = shape.empty() ? shape : label_text(shape);
-            if (edge.values > 1) {
-                label +=
-                    (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
-            }
-            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
-                       value);
-        }
-    }
-
-    void write_edge(const std::string& from, const std::string& to, const std::string& label,
-                    const value_description& value) {
-        const auto about = dot_text(value.name + " " + value.type_and_shape());
-        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
-                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
-    }
-
-    /// Draws a value at the border of what is shown, when it is met first.
-    [[nodiscard]] std::string end_called(char kind, id value, const value_description& about) {
-        auto name = kind + std::to_string(value);
-        if (ends_.insert(name).second) {
-            text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
-                     label_text(shortened(about.name, longest_name)) +
-                     small(about.type_and_shape()) + ">]\n";
-        }
-        return name;
-    }
-
-    /// Draws what comes in from outside of what is shown, and what leaves it.
-    void write_ends() {
-        const auto& graph = ops_.graph();
-        std::set<std::pair<id, id>> entered; // box, value
-        std::set<std::pair<id, id>> left;
-        for (id v = 0; v < folded_.box_of.size(); ++v) {
-            const auto box = folded_.box_of[v];
-            if (box == no_id) {
-                continue;
-            }
-            const auto enter = [&](id value) {
-                if (entered.emplace(box, value).second) {
-                    const value_description about = describe_(value);
-                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
-                }
-            };
-            const auto leave = [&](id value) {
-                if (left.emplace(box, value).second) {
-                    const value_description about = describe_(value);
-                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
-                }
-            };
-            const auto is_outside = [&](const auto& u) {
-                const auto i = index_of(graph, u);
-                return shown_[i] && folded_.box_of[i] == no_id;
-            };
-            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
-                if (is_outside(source(*it, graph))) {
-                    enter(value_on(graph, *it));
-                }
-            }
-            for (auto [it, last] = out_edges(vertex_[v], graph); it != last; ++it) {
-                if (is_outside(target(*it, graph))) {
-                    leave(value_on(graph, *it));
-                }
-            }
-            annotations_.for_each_input(v, enter);
-            annotations_.for_each_output(v, leave);
-        }
-    }
-
-    /// The same for all modules of a class.
-    [[nodiscard]] std::string_view colour(id m) {
-        constexpr std::array<std::string_view, 12> shades{
-            "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
-            "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
-        const std::string_view type = modules_.class_name(m);
-        if (type.empty()) {
-            return "#f8fafc";
-        }
-        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
-    }
-
-    Sink& sink_;
-    const Ops& ops_;
-    const Modules& modules_;
-    const tree_index& tree_;
-    const tagging& found_;
-    const folded_graph& folded_;
-    const std::vector<bool>& shown_;
-    const Describe& describe_;
-    const Annotations& annotations_;
-    std::vector<std::vector<id>> boxes_in_; // by module
-    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
-    vertices_by_index<graph_of<Ops>> vertex_;
-    std::map<std::string, std::size_t, std::less<>> colours_;
-    std::set<std::string> ends_;
-    std::string text_;
-};
-
-} // namespace detail
-
-/// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
-/// box for every closed one, coloured by class; labels on edges are shapes.
-///
-/// `options` say what is open and how large the picture may be, `describe` tells of values,
-/// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
-template <text_sink Sink, named_operators Ops, module_view Modules,
-          value_describer Describe = no_descriptions, class Annotations = no_annotations,
-          visibility_policy<Ops> Visibility = hide_constants>
-void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
-               const fold_options& options = {}, const Describe& describe = {},
-               const Annotations& annotations = {}, const Visibility& visibility = {}) {
-    const auto& graph = ops.graph();
-    std::vector<bool> shown(num_vertices(graph));
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
-    }
-    std::vector<id> module;
-    for (const auto& made : found.attributions) {
-        module.push_back(made.module);
-    }
-    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
-    detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
-        .write(options.root);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_DOT_HPP
-
-// <stemma/report/graphml.hpp>
-#ifndef STEMMA_REPORT_GRAPHML_HPP
-#define STEMMA_REPORT_GRAPHML_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Writes the lines of a GraphML file.
-template <text_sink Sink>
-class graphml_lines {
-public:
-    explicit graphml_lines(Sink& sink) : sink_(sink) {}
-
-    void line(std::string_view text) {
-        buffer_.append(text).push_back('\n');
-        if (buffer_.size() >= full) {
-            flush();
-        }
-    }
-
-    /// A `<data>` element, unless the value is unknown.
-    void data(std::string_view key, std::string_view value) {
-        if (!value.empty()) {
-            buffer_.append("<data key=\"").append(key).append("\">");
-            append_xml_text(value, buffer_);
-            line("</data>");
-        }
-    }
-
-    void flush() {
-        sink_.write(buffer_);
-        buffer_.clear();
-    }
-
-private:
-    static constexpr std::size_t full = 1U << 16U;
-
-    Sink& sink_;
-    std::string buffer_;
-};
-
-inline constexpr std::string_view graphml_head =
-    R"(<?xml version="1.0" encoding="UTF-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<key id="kind" for="all" attr.name="kind" attr.type="string"/>
-<key id="name" for="all" attr.name="name" attr.type="string"/>
-<key id="path" for="all" attr.name="path" attr.type="string"/>
-<key id="tag" for="all" attr.name="tag" attr.type="string"/>
-<key id="class" for="all" attr.name="class" attr.type="string"/>
-<key id="op_type" for="node" attr.name="op_type" attr.type="string"/>
-<key id="provenance" for="node" attr.name="provenance" attr.type="string"/>
-<key id="confidence" for="node" attr.name="confidence" attr.type="double"/>
-<key id="tensor" for="edge" attr.name="tensor" attr.type="string"/>
-<key id="type" for="edge" attr.name="type" attr.type="string"/>
-<key id="shape" for="edge" attr.name="shape" attr.type="string"/>)";
-
-} // namespace detail
-
-enum class graphml_form : std::uint8_t {
-    nested, ///< one graph for each module, in the one of the module above
-    flat,   ///< one graph, where modules appear as the path and tag of their operators
-};
-
-/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
-///
-/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
-/// and `n<index>` for operators. `describe` tells of the values on the edges. (Boost.Graph's own
-/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
-/// through.)
-/// Complexity: O(V + E + modules + length of the result); memory O(V).
-template <text_sink Sink, named_operators Ops, module_view Modules,
-          value_describer Describe = no_descriptions, visibility_policy<Ops> Visibility = show_all>
-void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
-                   graphml_form form = graphml_form::nested, const Describe& describe = {},
-                   const Visibility& visibility = {}) {
-    const auto& graph = ops.graph();
-    const tree_index& tree = modules.index();
-    const vertices_by_index vertex(graph);
-    std::vector<bool> shown(num_vertices(graph));
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
-    }
-    const module_members members(tree, found.attributions);
-    detail::graphml_lines out(sink);
-    const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
-    const auto write_module = [&](id m) {
-        out.data("kind", "module");
-        out.data("name", modules.attribute(m));
-        out.data("path", path_of(modules, m));
-        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
-        out.data("class", modules.class_name(m));
-    };
-    const auto write_operators = [&](id m) {
-        for (auto v : members.direct(m)) {
-            if (!shown[v]) {
-                continue;
-            }
-            const auto& made = found.attributions[v];
-            out.line("<node id=\"" + number('n', v) + "\">");
-            out.data("kind", "operator");
-            out.data("name", ops.name(vertex[v]));
-            out.data("op_type", ops.op_type(vertex[v]));
-            out.data("path", path_of(modules, m));
-            out.data("tag", found.tags.text(m));
-            out.data("class", modules.class_name(m));
-            out.data("provenance", found.provenances[made.source]);
-            out.data("confidence", std::to_string(made.confidence));
-            out.line("</node>");
-        }
-    };
-    out.line(detail::graphml_head);
-    out.line("<graph id=\"m0\" edgedefault=\"directed\">");
-    write_module(0);
-    write_operators(0);
-    std::vector<id> open; // modules around the current one, without the root
-    const auto close_until = [&](id m) {
-        for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
-            out.line("</graph>\n</node>");
-        }
-    };
-    for (id m = 1; m < tree.size(); ++m) {
-        if (form == graphml_form::flat) {
-            write_operators(m);
-            continue;
-        }
-        close_until(m);
-        open.push_back(m);
-        out.line("<node id=\"" + number('m', m) + "\" yfiles.foldertype=\"group\">");
-        write_module(m);
-        out.line("<graph id=\"" + number('m', m) + ":\" edgedefault=\"directed\">");
-        write_operators(m);
-    }
-    close_until(static_cast<id>(tree.size()));
-    std::size_t edges = 0;
-    for (id v = 0; v < shown.size(); ++v) {
-        for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
-            const auto from = index_of(graph, source(*it, graph));
-            if (!shown[from]) {
-                continue;
-            }
-            out.line("<edge id=\"" + number('e', edges++) + "\" source=\"" + number('n', from) +
-                     "\" target=\"" + number('n', v) + "\">");
-            if constexpr (carries_values<graph_of<Ops>>) {
-                const value_description value = describe(value_on(graph, *it));
-                out.data("tensor", value.name);
-                out.data("type", value.type);
-                out.data("shape", value.shape);
-            }
-            out.line("</edge>");
-        }
-    }
-    out.line("</graph>\n</graphml>");
-    out.flush();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_GRAPHML_HPP
-
-// <stemma/report/module_dag.hpp>
-#ifndef STEMMA_REPORT_MODULE_DAG_HPP
-#define STEMMA_REPORT_MODULE_DAG_HPP
-
-namespace stemma {
-
-/// Which operators a module's DAG holds.
-enum class dag_level : std::uint8_t {
-    subtree, ///< of the module and of all below it
-    direct,  ///< of the module itself
-};
-
-/// Operators of one module, by vertex index, and the dependences between them.
-struct module_dag {
-    std::vector<id> operators;            ///< ascending
-    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
-};
-
-/// The DAGs of all modules of a tree, made one at a time.
-template <operator_graph_like Graph>
-class module_dags {
-public:
-    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
-    /// and is asked twice; one that stands under none is in no DAG.
-    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
-    template <class ModulesOf>
-    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
-        : graph_(graph)
-        , modules_(modules)
-        , vertex_(graph)
-        , rounds_(num_vertices(graph), 0)
-        , members_(modules.size(), [&](auto take) {
-            for (id v = 0; v < rounds_.size(); ++v) {
-                modules_of(v, [&](id m) { take(m, v); });
-            }
-        }) {}
-
-    /// Returns: the DAG of a module, valid until the next call.
-    /// Complexity: O(n log n) of its operators, and the edges at them.
-    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
-        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
-        auto& operators = dag_.operators;
-        const auto members = members_.range(m, end);
-        operators.assign(members.begin(), members.end());
-        sort_each_once(operators, 0);
-        ++round_;
-        for (auto v : operators) {
-            rounds_[v] = round_;
-        }
-        auto& edges = dag_.edges;
-        edges.clear();
-        for (auto v : operators) {
-            const auto first = edges.size();
-            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
-                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
-                if (rounds_[reader] == round_) {
-                    edges.emplace_back(v, reader);
-                }
-            }
-            sort_each_once(edges, first);
-        }
-        return dag_;
-    }
-
-private:
-    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
-    /// graphs their readers, mostly so.
-    template <class T>
-    static void sort_each_once(std::vector<T>& items, std::size_t first) {
-        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
-        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
-            std::sort(begin, items.end());
-            items.erase(std::unique(begin, items.end()), items.end());
-        }
-    }
-
-    const Graph& graph_;
-    const tree_index& modules_;
-    vertices_by_index<Graph> vertex_;
-    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
-    grouped_ids members_;    // vertex indices, by module
-    id round_ = 0;
-    module_dag dag_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_MODULE_DAG_HPP
-
-// <stemma/report/module_dag_json.hpp>
-#ifndef STEMMA_REPORT_MODULE_DAG_JSON_HPP
-#define STEMMA_REPORT_MODULE_DAG_JSON_HPP
-
-namespace stemma {
-
-/// What of a graph of modules is written.
-struct dag_options {
-    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
-    bool multi = false; ///< an operator stands under all its tags rather than under the primary one
-};
-
-/// Writes the DAG of every selected module, by tag (docs/dag.schema.json).
-///
-/// `name_of(index)` gives the text that stands for an operator; distinct ones for distinct
-/// operators. `shown` says which operators there are to see.
-/// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
-/// for the largest module, not for the document.
-template <text_sink Sink, operator_view Ops, class NameOf,
-          visibility_policy<Ops> Visibility = hide_constants>
-void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
-                       NameOf name_of, const dag_options& options = {},
-                       const Visibility& visibility = {}) {
-    const auto& graph = ops.graph();
-    std::vector<bool> shown(num_vertices(graph));
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
-    }
-    module_dags dags(graph, modules, [&](id v, auto take) {
-        if (shown[v] && options.multi) {
-            found.pool.for_each(found.tag_sets[v], take);
-        } else if (shown[v]) {
-            take(found.selected(v));
-        }
-    });
-    json_writer json(sink);
-    json.begin_object();
-    for (id m = 0; m < modules.size(); ++m) {
-        if (!found.tags.is_selected(m)) {
-            continue;
-        }
-        const auto& dag = dags.of(m, options.level);
-        json.key(found.tags.text(m));
-        json.begin_object();
-        json.key("nodes");
-        json.begin_array(true);
-        for (auto v : dag.operators) {
-            json.value(name_of(v));
-        }
-        json.end_array();
-        json.key("edges");
-        json.begin_array(true);
-        for (const auto& [producer, reader] : dag.edges) {
-            json.begin_array(true);
-            json.value(name_of(producer));
-            json.value(name_of(reader));
-            json.end_array();
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_object();
-    json.finish();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_MODULE_DAG_JSON_HPP
-
-// <stemma/tagging/diagnostics.hpp>
-#ifndef STEMMA_TAGGING_DIAGNOSTICS_HPP
-#define STEMMA_TAGGING_DIAGNOSTICS_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P>
-concept has_judge = requires(const P& p, const finding& found) {
-    { p.judge(found) } -> std::convertible_to<std::optional<severity>>;
-};
-
-} // namespace detail
-
-/// Says which findings about a model are told, and how much they matter.
-///
-/// `judge(found)` returns how much; nothing when nobody is to hear of it.
-///
-/// Requires: the same answer for equal findings.
-/// Complexity: callers ask once per finding.
-template <class P>
-concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_judge<P>;
-
-/// All findings, as whoever found them says.
-struct as_found {
-    using policy_category = diagnostics_category;
-    static constexpr std::string_view name = "default";
-
-    [[nodiscard]] std::optional<severity> judge(const finding& found) const { return found.level; }
-};
-
-/// What is probably not as it was meant is wrong: for models that are about to be released.
-struct warnings_as_errors {
-    using policy_category = diagnostics_category;
-    static constexpr std::string_view name = "strict";
-
-    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
-        return found.level == severity::warning ? severity::error : found.level;
-    }
-};
-
-/// Rules that are broken, and nothing else: for models that somebody else made.
-struct errors_only {
-    using policy_category = diagnostics_category;
-    static constexpr std::string_view name = "errors";
-
-    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
-        return found.level == severity::error ? std::optional(severity::error) : std::nullopt;
-    }
-};
-
-/// All but findings of some codes, by glob: `onnx.checker`, `tags.*`.
-struct without_findings {
-    using policy_category = diagnostics_category;
-
-    std::vector<std::string> codes{}; ///< globs of `finding::code`
-
-    /// Returns: `without:GLOB,...`. Complexity: O(length).
-    [[nodiscard]] std::string name() const { return "without:" + detail::join_list(codes); }
-
-    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
-        const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
-            return glob_match(pattern, found.code);
+/// Modules whose class lives in one of some packages.
+struct in_packages {
+    using policy_category = selection_category;
+
+    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
+
+    /// Returns: `package:P,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "package:" + detail::join_list(packages); }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::any_of(packages.begin(), packages.end(), [&](const auto& package) {
+            return is_in_package(modules.qualified_class(m), package);
         });
-        return unwanted ? std::nullopt : std::optional(found.level);
     }
 };
 
-/// Returns: what passes a finding on to `report(finding)` as the policy judges it, to be given to
-/// what looks for findings.
-template <diagnostics_policy P, class Report>
-[[nodiscard]] auto judged(P policy, Report report) {
-    return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
-        if (const std::optional<severity> level = policy.judge(found)) {
-            found.level = *level;
-            report(std::move(found));
-        }
-    };
-}
+/// Modules whose class name or qualified class fits one of some globs.
+struct of_classes {
+    using policy_category = selection_category;
 
-/// Put `static_assert(explain_diagnostics_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_diagnostics_policy() {
-    static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");
-    static_assert(policy_for<P, diagnostics_category>,
-                  "diagnostics policy: add `using policy_category = "
-                  "stemma::diagnostics_category;`");
-    static_assert(detail::has_judge<P>,
-                  "diagnostics policy: add `std::optional<stemma::severity> judge(const "
-                  "stemma::finding&) const`");
-    return diagnostics_policy<P>;
+    std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
+
+    /// Returns: `class:GLOB,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "class:" + detail::join_list(patterns); }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return detail::glob_match(pattern, modules.class_name(m)) ||
+                   detail::glob_match(pattern, modules.qualified_class(m));
+        });
+    }
+};
+
+/// Modules at most so many edges below the root.
+struct down_to_depth {
+    using policy_category = selection_category;
+
+    id depth = no_id; ///< edges; by default all modules are selected
+
+    /// Returns: `depth:N`.
+    [[nodiscard]] std::string name() const { return "depth:" + std::to_string(depth); }
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
+        return modules.index().depth(m) <= depth;
+    }
+};
+
+/// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_selection_policy() {
+    static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
+    static_assert(detail::declares<P, selection_category>,
+                  "selection policy: add `using policy_category = stemma::selection_category;`");
+    static_assert(detail::has_selects<P, Modules>,
+                  "selection policy: add `bool selects(const Modules&, stemma::id module) const`");
+    return selection_policy<P, Modules>;
 }
 
 } // namespace stemma
 
-#endif // STEMMA_TAGGING_DIAGNOSTICS_HPP
+#endif // STEMMA_TAGGING_SELECTION_HPP
 
 // <stemma/tagging/any_policy.hpp>
 #ifndef STEMMA_TAGGING_ANY_POLICY_HPP
@@ -22497,6 +20394,5725 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_TAGGING_ANY_POLICY_HPP
+
+// <stemma/fold/fold.hpp>
+#ifndef STEMMA_FOLD_FOLD_HPP
+#define STEMMA_FOLD_FOLD_HPP
+
+namespace stemma {
+
+/// How a function is called: it stands for a class.
+struct function_name {
+    std::string domain; ///< the package
+    std::string name;   ///< the class, without its package
+
+    friend bool operator==(const function_name&, const function_name&) = default;
+};
+
+class module_tree;
+
+namespace detail {
+
+/// Returns: the attribute name of a module, up to the last part that is no number: `layer` of
+/// `layer.0`; `module` where there is none.
+template <module_view Modules>
+[[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
+    const auto& tree = modules.index();
+    while (m != 0 && is_number(modules.attribute(m))) {
+        m = tree.parent(m);
+    }
+    return m == 0 ? "module" : std::string(modules.attribute(m));
+}
+
+} // namespace detail
+
+/// Names a function as the class: the domain is the package. Without a class, the domain is
+/// `module`, and the name that under which the parent holds it.
+struct named_by_class {
+    /// Returns: package and class. Complexity: O(length), and O(depth) without a class.
+    template <module_view Modules>
+    [[nodiscard]] function_name operator()(const Modules& modules, id m) const {
+        const std::string_view qualified = modules.qualified_class(m);
+        const std::string_view name = modules.class_name(m);
+        const bool packed = qualified.size() > name.size() + 1 && qualified.ends_with(name) &&
+                            qualified[qualified.size() - name.size() - 1] == '.';
+        std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
+                                  : std::string_view("module"));
+        if (detail::is_standard_domain(domain)) {
+            domain.insert(0, "module.");
+        }
+        return {std::move(domain),
+                name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
+    }
+};
+
+/// Names a function by path and class, `layer.0:BertLayer`, in the package's domain, so that every
+/// module has one of its own: for files in which one module is edited and the others of its class
+/// stay as they are.
+struct named_by_path {
+    /// Complexity: O(length of the path).
+    template <module_view Modules>
+    [[nodiscard]] function_name operator()(const Modules& modules, id m) const {
+        auto name = named_by_class{}(modules, m);
+        name.name.insert(0, path_of(modules, m) + ":");
+        return name;
+    }
+};
+
+/// Takes modules that a selection policy selects and that hold no other such: no function calls
+/// another one, for readers that inline one level.
+template <class Selection = not_infrastructure>
+struct innermost {
+    Selection selection{}; ///< says which modules
+
+    /// Whether `m` is selected and nothing below it is.
+    /// Complexity: O(modules) for all modules together.
+    template <module_view Modules>
+    [[nodiscard]] bool operator()(const Modules& modules, id m) const {
+        bool alone = selection.selects(modules, m);
+        for (id below = m + 1; alone && below < modules.index().end(m); ++below) {
+            alone = !selection.selects(modules, below);
+        }
+        return alone;
+    }
+};
+
+/// How modules become functions.
+template <class Modules = module_tree>
+struct fold_options {
+    /// Which modules do, besides the root, which never does: a selection policy, or a function as
+    /// its `selects`, which gives the same answer whenever it is asked.
+    any_selection<Modules> selection{};
+    std::size_t least = 2;       ///< operators that a function is worth, those it calls included
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants; these become
+                                 ///< attributes of the function
+    /// What the function of a module is called; modules with equal bodies and one name share it,
+    /// and where a name is taken by another body, a number is added. Requires: no empty name, and
+    /// no domain that `is_standard_domain`.
+    std::function<function_name(const Modules&, id)> name_of = named_by_class{};
+
+    /// Whether a module becomes a function.
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        return m != 0 && selection.selects(modules, m);
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_FOLD_HPP
+
+// <stemma/fold/detail/folded_modules.hpp>
+#ifndef STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
+#define STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
+
+namespace stemma::detail {
+
+/// Which modules of a tree fold, and which of these lie around each module. The root never folds,
+/// nor do modules in `max_depth` others that do.
+class folded_modules {
+public:
+    /// Bounds the work on a tree that is a mere chain, and the depth of what is made.
+    static constexpr id max_depth = 64;
+
+    /// `folds(m)` says whether a module is to fold. Requires: the tree outlives it.
+    /// Complexity: O(modules).
+    template <class Folds>
+    folded_modules(const tree_index& tree, Folds folds)
+        : tree_(&tree), folded_(tree.size(), false), above_(tree.size(), no_id) {
+        std::vector<id> depth(tree.size(), 0);
+        for (id m = 1; m < tree.size(); ++m) {
+            const auto parent = tree.parent(m);
+            above_[m] = folded_[parent] ? parent : above_[parent];
+            depth[m] = depth[parent];
+            if (depth[m] < max_depth && folds(m)) {
+                ++depth[m];
+                folded_[m] = true;
+            }
+        }
+    }
+
+    /// Whether a module folds.
+    [[nodiscard]] bool folds(id m) const { return folded_[m]; }
+
+    /// Returns: the innermost module that folds, of a module and those around it; `no_id` for none.
+    [[nodiscard]] id innermost(id m) const { return folded_[m] ? m : above_[m]; }
+
+    /// Returns: the outermost one below `top` of these, or `no_id`. Requires: `top` folds or is the
+    /// root. Complexity: O(`max_depth`).
+    [[nodiscard]] id next_below(id top, id m) const {
+        if (!tree_->is_ancestor(top, m)) {
+            return no_id;
+        }
+        id found = no_id;
+        for (auto around = innermost(m); around != no_id && around != top;
+             around = above_[around]) {
+            found = around;
+        }
+        return found;
+    }
+
+private:
+    const tree_index* tree_;
+    std::vector<bool> folded_;
+    std::vector<id> above_; // by module: the next folded one around it
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
+
+// <stemma/fold/fold_regions.hpp>
+#ifndef STEMMA_FOLD_FOLD_REGIONS_HPP
+#define STEMMA_FOLD_FOLD_REGIONS_HPP
+
+namespace stemma {
+
+/// What stands in a region: an operator, by vertex index, or a region, by number.
+struct fold_item {
+    id index = 0;           ///< vertex index, or number of the region
+    bool is_region = false; ///< what `index` names
+
+    friend bool operator==(const fold_item&, const fold_item&) = default;
+};
+
+/// Operators of one call of one module that can be contracted into one, with regions inside.
+struct fold_region {
+    id module = 0;     ///< 0, the root, for the whole graph
+    id call = 0;       ///< of the module, by the number that `calls` gave; 0 where there is none
+    id run = 0;        ///< which part of the call, where that had to be divided
+    id runs = 1;       ///< into how many parts it was divided
+    id parent = no_id; ///< number of the region around; `no_id` for the whole graph
+    id end = 0;        ///< the regions inside are those from the next number to this one
+    id operators = 0;  ///< with those of the regions inside
+    std::vector<fold_item> items; ///< producers first, else by their first operator
+};
+
+namespace detail {
+
+/// Whether region `r` is region `other` or around it. Complexity: O(1).
+[[nodiscard]] inline bool holds_region(std::span<const fold_region> regions, id r, id other) {
+    return r <= other && other < regions[r].end;
+}
+
+} // namespace detail
+
+/// What a policy wanted to fold and what was left where it is.
+struct fold_leftover {
+    id module = 0;             ///< that was to be folded
+    id call = 0;               ///< of the module, as in `fold_region`
+    std::size_t operators = 0; ///< how many there are, which stay in the region around
+    id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
+};
+
+/// What can be folded, and what cannot.
+struct fold_regions_result {
+    std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
+    std::vector<fold_leftover> left;  ///< in the order in which they were met
+};
+
+namespace detail {
+
+/// Finds regions level by level, from the outside to the inside.
+template <operator_graph_like Graph, class Calls, class Constant>
+class fold_divider {
+public:
+    fold_divider(const Graph& graph, std::span<const vertex_t<Graph>> order,
+                 const folded_modules& modules, std::span<const id> module, id top,
+                 std::size_t least, Calls calls, Constant constant)
+        : graph_(graph)
+        , modules_(modules)
+        , module_(module)
+        , least_(least)
+        , calls_(calls)
+        , constant_(constant)
+        , place_(num_vertices(graph), no_id) {
+        result_.regions.emplace_back().module = top;
+        divide(0, {order.begin(), order.end()});
+    }
+
+    [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
+
+private:
+    using members = std::vector<vertex_t<Graph>>;
+
+    struct group {
+        id module = 0;
+        id call = 0;
+        id parts = 0;
+        id runs = 0; ///< parts that are regions already
+    };
+
+    void divide(id region, const members& all) {
+        const auto top = result_.regions[region].module;
+        std::vector<id> module;
+        module.reserve(all.size());
+        bool divides = false;
+        for (const auto& v : all) {
+            module.push_back(modules_.next_below(top, module_[index_of(graph_, v)]));
+            divides = divides || module.back() != no_id;
+        }
+        result_.regions[region].operators = static_cast<id>(all.size());
+        if (divides) {
+            divide(region, all, module);
+        } else {
+            auto& items = result_.regions[region].items;
+            items.reserve(all.size());
+            for (const auto& v : all) {
+                items.push_back(item(v));
+            }
+        }
+        result_.regions[region].end = static_cast<id>(result_.regions.size());
+    }
+
+    /// `next` is by place the module below that of the region.
+    void divide(id region, const members& all, const std::vector<id>& next) {
+        const auto edges =
+            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
+        std::vector<group> groups;
+        const auto of = find_groups(all, edges, next, groups);
+        const auto part = acyclic_parts(edges, of);
+        id parts = 0;
+        for (auto p : part) {
+            parts = p == no_id ? parts : std::max(parts, p + 1);
+        }
+        const grouped_ids places(parts, [&](auto take) {
+            for (id i = 0; i < part.size(); ++i) {
+                if (part[i] != no_id) {
+                    take(part[i], i);
+                }
+            }
+        });
+        for (id p = 0; p < parts; ++p) {
+            ++groups[of[places[p].front()]].parts;
+        }
+        for (auto first : find_sequence(edges, part, places)) {
+            if (part[first] == no_id) {
+                result_.regions[region].items.push_back(item(all[first]));
+            } else {
+                add_part(region, all, places[part[first]], groups[of[first]]);
+            }
+        }
+    }
+
+    /// Makes a region of a part, or leaves the operators where they are.
+    void add_part(id region, const members& all, std::span<const id> places, group& g) {
+        auto& items = result_.regions[region].items;
+        if (places.size() < least_) {
+            for (auto i : places) {
+                items.push_back(item(all[i]));
+            }
+            result_.left.push_back({g.module, g.call, places.size(), g.parts});
+            return;
+        }
+        const auto child = static_cast<id>(result_.regions.size());
+        items.push_back({child, true});
+        result_.regions.push_back({g.module, g.call, g.runs++, g.parts, region, 0, 0, {}});
+        members inside;
+        inside.reserve(places.size());
+        for (auto i : places) {
+            inside.push_back(all[i]);
+        }
+        divide(child, inside);
+    }
+
+    [[nodiscard]] fold_item item(const vertex_t<Graph>& v) const {
+        return {static_cast<id>(index_of(graph_, v)), false};
+    }
+
+    /// Returns: by place the number of its group, a call of a module; `no_id` for none.
+    [[nodiscard]] std::vector<id> find_groups(const members& all, const induced_edges& edges,
+                                              const std::vector<id>& module,
+                                              std::vector<group>& groups) const {
+        const auto call = find_calls(all, edges, module);
+        flat_index known;
+        std::vector<id> of(all.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            if (module[i] != no_id) {
+                const auto next = static_cast<id>(groups.size());
+                of[i] = known.insert(hash_mix(module[i], call[i]), next, [&](id g) {
+                    return groups[g].module == module[i] && groups[g].call == call[i];
+                });
+                if (of[i] == next) {
+                    groups.push_back({module[i], call[i], 0, 0});
+                }
+            }
+        }
+        // What several groups read is of none of them, if it depends on no data.
+        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
+            const auto readers = edges.of(i);
+            if (of[i] != no_id && constant_(all[i]) &&
+                std::any_of(readers.begin(), readers.end(), [&](id r) { return of[r] != of[i]; })) {
+                of[i] = no_id;
+            }
+        }
+        return of;
+    }
+
+    /// Returns: by place the call of its module. Where that is not known it is that of what is
+    /// read, else that of a reader.
+    [[nodiscard]] std::vector<id> find_calls(const members& all, const induced_edges& edges,
+                                             const std::vector<id>& module) const {
+        std::vector<id> call(all.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            if (module[i] != no_id) {
+                call[i] = calls_(module[i], all[i]);
+            }
+        }
+        for (id i = 0; i < all.size(); ++i) {
+            if (call[i] == no_id) {
+                continue;
+            }
+            for (auto reader : edges.of(i)) {
+                if (call[reader] == no_id && module[reader] == module[i]) {
+                    call[reader] = call[i];
+                }
+            }
+        }
+        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
+            if (call[i] != no_id) {
+                continue;
+            }
+            const auto readers = edges.of(i);
+            const auto reader = std::find_if(readers.begin(), readers.end(), [&](id r) {
+                return module[r] == module[i] && module[i] != no_id;
+            });
+            call[i] = reader == readers.end() ? 0 : call[*reader];
+        }
+        return call;
+    }
+
+    /// Returns: places in no part, and the first places of parts, in an order in which all can run.
+    [[nodiscard]] static std::vector<id> find_sequence(const induced_edges& edges,
+                                                       const std::vector<id>& part,
+                                                       const grouped_ids& places) {
+        // A part goes by its first place. Whatever can run and stands first comes next.
+        std::vector<id> lead(part.size());
+        for (id i = 0; i < lead.size(); ++i) {
+            lead[i] = part[i] == no_id ? i : places[part[i]].front();
+        }
+        std::vector<id> waiting(lead.size(), 0);
+        for (id i = 0; i < lead.size(); ++i) {
+            for (auto to : edges.of(i)) {
+                waiting[lead[to]] += lead[to] == lead[i] ? 0U : 1U;
+            }
+        }
+        std::priority_queue<id, std::vector<id>, std::greater<>> open;
+        for (id i = 0; i < lead.size(); ++i) {
+            if (lead[i] == i && waiting[i] == 0) {
+                open.push(i);
+            }
+        }
+        std::vector<id> result;
+        result.reserve(lead.size());
+        while (!open.empty()) {
+            const auto next = open.top();
+            open.pop();
+            result.push_back(next);
+            for (auto i : part[next] == no_id ? std::span(&next, 1) : places[part[next]]) {
+                for (auto to : edges.of(i)) {
+                    if (lead[to] != next && --waiting[lead[to]] == 0) {
+                        open.push(lead[to]);
+                    }
+                }
+            }
+        }
+        return result;
+    }
+
+    const Graph& graph_;
+    const folded_modules& modules_;
+    std::span<const id> module_; // by vertex index
+    std::size_t least_;
+    Calls calls_;
+    Constant constant_;
+    std::vector<id> place_; // by vertex index: scratch
+    fold_regions_result result_;
+};
+
+} // namespace detail
+
+/// Divides a graph into regions that can be contracted one inside the other, as the modules of the
+/// operators lie one inside the other.
+///
+/// `order` holds the vertices, producers first; `module` is by vertex index. `modules` says which
+/// modules get regions; the graph lies in `top` itself, and what is not below that stays in place.
+/// `least` is how many operators a region must have. `calls(m, v)` says
+/// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
+/// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
+/// whether an operator depends on no data; what is read in several regions stays outside of them
+/// then.
+/// Requires: `top` folds or is the root.
+/// Complexity: O((V + E) log V) for every level of modules that fold.
+template <operator_graph_like Graph, class Calls, class Constant>
+[[nodiscard]] fold_regions_result
+fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
+             const detail::folded_modules& modules, std::span<const id> module, id top,
+             std::size_t least, Calls calls, Constant constant) {
+    return detail::fold_divider<Graph, Calls, Constant>(graph, order, modules, module, top, least,
+                                                        calls, constant)
+        .take();
+}
+
+namespace detail {
+
+/// Returns: by vertex index, the region that an operator stands in; the last one of several.
+/// Complexity: O(items).
+[[nodiscard]] inline std::vector<id> find_places(std::span<const fold_region> regions,
+                                                 std::size_t operators) {
+    std::vector<id> place(operators, 0);
+    for (id r = 0; r < regions.size(); ++r) {
+        for (const auto& item : regions[r].items) {
+            if (!item.is_region) {
+                place[item.index] = r;
+            }
+        }
+    }
+    return place;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_FOLD_FOLD_REGIONS_HPP
+
+// <stemma/io/foreign_file.hpp>
+#ifndef STEMMA_IO_FOREIGN_FILE_HPP
+#define STEMMA_IO_FOREIGN_FILE_HPP
+
+namespace stemma {
+
+namespace detail {
+
+struct file_mark {
+    std::size_t at;         ///< bytes from the start
+    std::string_view bytes; ///< that stand there
+    bool zeros_before;      ///< the two bytes before are zero, as no message of protobuf has them
+    std::string_view text;  ///< what such a file is, and what to do
+};
+
+inline constexpr std::array<file_mark, 11> file_marks{{
+    {0, "version https://git-lfs", false,
+     "is a git-LFS pointer rather than the file itself: run 'git lfs pull'"},
+    {0, "PK\3\4", false,
+     "is a zip archive, as torch.save writes (.pt, .pth): export the model to ONNX, or unpack it"},
+    {0, "\x1f\x8b", false, "is compressed with gzip: run 'gunzip' on it"},
+    {4, "ORTM", true,
+     "is in the ORT format of ONNX Runtime: use the ONNX file that it was made from"},
+    {4, "TFL3", true, "is a TFLite model: convert it with tf2onnx"},
+    {0, "GGUF", false, "is a GGUF file of weights: export the model to ONNX"},
+    {0, "\x89HDF", false, "is an HDF5 file, as Keras writes: convert it with tf2onnx"},
+    {0, "\x80\2", false, "is a Python pickle: export the model to ONNX"},
+    {0, "\x93NUMPY", false, "is a NumPy array rather than a model"},
+    {0, "<!DOCTYPE", false, "is a web page rather than a model: the download went wrong"},
+    {0, "<html", false, "is a web page rather than a model: the download went wrong"},
+}};
+
+[[nodiscard]] inline bool is_blank(char c) noexcept {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// Whether bytes begin with text of some length, rather than with the tags of a message.
+[[nodiscard]] inline bool begins_as_text(std::string_view bytes) noexcept {
+    constexpr std::size_t least = 16;
+    constexpr std::size_t most = 512;
+    const auto head = bytes.substr(0, most);
+    return head.size() >= least && std::all_of(head.begin(), head.end(), [](char c) {
+               return static_cast<unsigned char>(c) >= 0x20 || is_blank(c);
+           });
+}
+
+/// Whether text begins as protobuf's text format does: `name: value` or `name {`.
+[[nodiscard]] inline bool begins_as_text_format(std::string_view text) noexcept {
+    const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+    const auto rest = end == text.npos ? std::string_view() : text.substr(end);
+    return end != 0 && (rest.starts_with(':') || rest.starts_with(" {") || rest.starts_with("{"));
+}
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+/// Returns: what bytes are that are no ONNX model, and what to do, as the rest of a sentence about
+/// the file; "" where they look like nothing else. Complexity: O(1), but for blanks that they begin
+/// with.
+[[nodiscard]] inline std::string_view foreign_file_text(std::string_view bytes) noexcept {
+    for (const auto& mark : detail::file_marks) {
+        const bool marked = bytes.size() >= mark.at + mark.bytes.size() &&
+                            bytes.substr(mark.at, mark.bytes.size()) == mark.bytes;
+        if (marked && (!mark.zeros_before || (bytes[2] == '\0' && bytes[3] == '\0'))) {
+            return mark.text;
+        }
+    }
+    // safetensors: eight bytes of length, of which the upper ones are zero, and JSON.
+    if (bytes.size() > 9 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+        bytes[8] == '{' && (bytes[9] == '"' || bytes[9] == '}')) {
+        return "is a safetensors file of weights: export the model to ONNX";
+    }
+    auto text = bytes;
+    while (!text.empty() && detail::is_blank(text.front())) {
+        text.remove_prefix(1);
+    }
+    if (text.starts_with('{') || text.starts_with("[{") || text.starts_with("[\"")) {
+        auto inside = text.substr(1);
+        while (!inside.empty() && detail::is_blank(inside.front())) {
+            inside.remove_prefix(1);
+        }
+        if (text.front() == '[' || inside.starts_with('"') || inside.starts_with('}')) {
+            return "is JSON rather than an ONNX model; a capture is given with -m";
+        }
+    }
+    if (!detail::begins_as_text(bytes)) {
+        return {};
+    }
+    return detail::begins_as_text_format(text) ? "is a model in protobuf's text format: convert it "
+                                                 "with 'protoc --encode=onnx.ModelProto onnx.proto'"
+                                               : "is plain text rather than an ONNX model";
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_IO_FOREIGN_FILE_HPP
+
+// <stemma/model/accuracy.hpp>
+#ifndef STEMMA_MODEL_ACCURACY_HPP
+#define STEMMA_MODEL_ACCURACY_HPP
+
+namespace stemma {
+
+/// How a found module stands to the true one.
+enum class relation : std::uint8_t {
+    exact,        ///< the same
+    ancestor,     ///< above it
+    descendant,   ///< below it
+    contaminated, ///< neither: the two sit in different children of their common ancestor
+};
+
+/// Returns: how the module that was found lies to the true one.
+[[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
+    return found == truth                      ? relation::exact
+           : modules.is_ancestor(found, truth) ? relation::ancestor
+           : modules.is_ancestor(truth, found) ? relation::descendant
+                                               : relation::contaminated;
+}
+
+/// The same for dotted paths, for modules that one tree need not hold both.
+[[nodiscard]] inline relation relate(std::string_view found, std::string_view truth) noexcept {
+    const auto is_above = [](std::string_view above, std::string_view below) {
+        return above.empty() || (below.starts_with(above) && below.size() > above.size() &&
+                                 below[above.size()] == '.');
+    };
+    return found == truth           ? relation::exact
+           : is_above(found, truth) ? relation::ancestor
+           : is_above(truth, found) ? relation::descendant
+                                    : relation::contaminated;
+}
+
+/// How many operators stand in which relation to the truth.
+struct accuracy {
+    std::size_t exact = 0;        ///< at the true module
+    std::size_t ancestor = 0;     ///< above it
+    std::size_t descendant = 0;   ///< below it
+    std::size_t contaminated = 0; ///< elsewhere
+    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
+
+    /// Counts an operator of which something was found.
+    void add(relation r) noexcept {
+        (r == relation::exact        ? exact
+         : r == relation::ancestor   ? ancestor
+         : r == relation::descendant ? descendant
+                                     : contaminated) += 1;
+    }
+
+    /// Adds the counts of other operators.
+    accuracy& operator+=(const accuracy& other) noexcept {
+        exact += other.exact;
+        ancestor += other.ancestor;
+        descendant += other.descendant;
+        contaminated += other.contaminated;
+        missing += other.missing;
+        return *this;
+    }
+
+    /// Returns: the operators with a truth.
+    [[nodiscard]] std::size_t total() const noexcept {
+        return exact + ancestor + descendant + contaminated + missing;
+    }
+
+    friend bool operator==(const accuracy&, const accuracy&) = default;
+};
+
+/// Compares what was found with an oracle; both are by vertex index, `no_id` where nothing is
+/// known. Operators without a truth do not count. Complexity: O(n).
+[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules, std::span<const id> found,
+                                               std::span<const id> truth) {
+    accuracy result;
+    for (std::size_t v = 0; v < truth.size(); ++v) {
+        if (truth[v] == no_id) {
+            continue;
+        }
+        if (found[v] == no_id) {
+            ++result.missing;
+        } else {
+            result.add(relate(modules, found[v], truth[v]));
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_ACCURACY_HPP
+
+// <stemma/model/cost.hpp>
+#ifndef STEMMA_MODEL_COST_HPP
+#define STEMMA_MODEL_COST_HPP
+
+namespace stemma {
+
+/// A value that an operator reads or makes, as far as it is known.
+struct load_value {
+    std::string_view name{};         ///< "" of an input that is left out
+    std::string_view element_type{}; ///< as PyTorch prints it, `float32`; "" where unknown
+    std::optional<std::vector<std::int64_t>> shape{}; ///< -1 for an unknown extent
+    bool is_weight = false;                           ///< stored in the file
+
+    /// Returns: how many elements it has; nothing where some extent is unknown.
+    /// Complexity: O(rank).
+    [[nodiscard]] std::optional<std::uint64_t> elements() const {
+        std::uint64_t product = 1;
+        for (auto extent : shape.value_or(std::vector<std::int64_t>{-1})) {
+            if (extent < 0) {
+                return std::nullopt;
+            }
+            product *= static_cast<std::uint64_t>(extent);
+        }
+        return product;
+    }
+};
+
+/// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
+/// what it answers is valid as long as the reader. By one thread at a time.
+class load_reader {
+public:
+    virtual ~load_reader() = default;
+
+    /// Returns: the operator of a node, and its domain; "" is the standard one.
+    [[nodiscard]] virtual std::string_view op_type(id node) const = 0;
+    /// Returns: "" for the standard domain.
+    [[nodiscard]] virtual std::string_view domain(id node) const = 0;
+
+    /// Returns: the name of a node, possibly "".
+    [[nodiscard]] virtual std::string_view name(id node) const = 0;
+
+    /// Returns: the module it came from, and the path of that; `no_id` and "" where unknown.
+    [[nodiscard]] virtual id module(id node) const = 0;
+    /// Returns: the path of the deepest module.
+    [[nodiscard]] virtual std::string module_path(id node) const = 0;
+
+    /// Returns: what it reads and makes, by position.
+    [[nodiscard]] virtual std::vector<load_value> inputs(id node) const = 0;
+    /// Returns: the values that it makes, by slot.
+    [[nodiscard]] virtual std::vector<load_value> outputs(id node) const = 0;
+
+    /// Returns: an attribute, where the node has one of that name and type.
+    [[nodiscard]] virtual std::optional<std::int64_t> whole(id node,
+                                                            std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<std::vector<std::int64_t>>
+    /// Returns: a list of whole numbers, if the operator has such an attribute.
+    wholes(id node, std::string_view name) const = 0;
+    /// Returns: a real number, if the operator has such an attribute.
+    [[nodiscard]] virtual std::optional<float> real(id node, std::string_view name) const = 0;
+    /// Returns: a text, if the operator has such an attribute.
+    [[nodiscard]] virtual std::string_view text(id node, std::string_view name) const = 0;
+
+    /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
+    [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
+};
+
+/// What an operator adds to the part it is in.
+struct operator_load {
+    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
+    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
+    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
+    std::uint64_t message_bytes = 0; ///< bytes that describe it
+    id node = no_id;                 ///< which one it is, for `details`
+    const load_reader* details = nullptr; ///< null where there is none to ask
+
+    /// Returns: the operator; "" where there is nobody to ask, as for all below.
+    [[nodiscard]] std::string_view op_type() const {
+        return details == nullptr ? std::string_view() : details->op_type(node);
+    }
+    /// Returns: the path of the module it came from.
+    [[nodiscard]] std::string module_path() const {
+        return details == nullptr ? std::string() : details->module_path(node);
+    }
+    /// Returns: what it reads, by position; weights are among it.
+    [[nodiscard]] std::vector<load_value> inputs() const {
+        return details == nullptr ? std::vector<load_value>() : details->inputs(node);
+    }
+    /// Returns: what it makes, by position.
+    [[nodiscard]] std::vector<load_value> outputs() const {
+        return details == nullptr ? std::vector<load_value>() : details->outputs(node);
+    }
+    /// Returns: an attribute of type INT; nothing where there is none.
+    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
+        return details == nullptr ? std::nullopt : details->whole(node, name);
+    }
+    /// Returns: an attribute of type INTS; nothing where there is none.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
+        return details == nullptr ? std::nullopt : details->wholes(node, name);
+    }
+};
+
+namespace detail {
+
+template <class P>
+concept has_cost = requires(const P& p, const operator_load& load) {
+    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
+};
+
+} // namespace detail
+
+/// Says what an operator costs, so that parts of a model can be made alike.
+///
+/// `cost(load)` returns it in units of the policy's own, by what the load counts and what it tells
+/// of operator, attributes, types, shapes, weights and module.
+///
+/// Requires: the costs of all operators of a model have a sum below 2^63.
+template <class P>
+concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
+
+namespace detail {
+
+/// A cost policy, or a function as its `cost`.
+template <class P>
+concept costing = cost_policy<P> || answering<P, std::uint64_t, const operator_load&>;
+
+template <class P>
+[[nodiscard]] std::uint64_t cost(const P& chosen, const operator_load& load) {
+    if constexpr (policy<P>) {
+        return chosen.cost(load);
+    } else {
+        return chosen(load);
+    }
+}
+
+} // namespace detail
+
+/// What a part weighs on disk.
+struct cost_in_bytes {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "bytes";
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.weight_bytes + load.message_bytes;
+    }
+};
+
+/// How many parameters a part holds.
+struct cost_in_parameters {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "parameters";
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.parameters;
+    }
+};
+
+/// How many operators a part holds.
+struct cost_in_operators {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "operators";
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.operators;
+    }
+};
+
+/// Any cost policy.
+class any_cost : public detail::held_name {
+public:
+    using policy_category = cost_category;
+
+    /// Acts as `cost_in_bytes`.
+    any_cost() = default;
+
+    /// Holds a copy of `chosen`.
+    template <class P>
+        requires(detail::other_than<P, any_cost>&& cost_policy<P>)
+    any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : held_name(detail::name_of_policy(chosen))
+        , cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
+            return chosen.cost(load);
+        }) {}
+
+    /// Costs are what `cost(load)` says.
+    template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
+    any_cost(F cost) // NOLINT(google-explicit-constructor): as above
+        : held_name(""), cost_(std::move(cost)) {}
+
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
+        return cost_ ? cost_(load) : cost_in_bytes{}.cost(load);
+    }
+
+private:
+    std::function<std::uint64_t(const operator_load&)> cost_;
+};
+
+/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_cost_policy() {
+    static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
+    static_assert(detail::declares<P, cost_category>,
+                  "cost policy: add `using policy_category = stemma::cost_category;`");
+    static_assert(detail::has_cost<P>,
+                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
+    return cost_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_COST_HPP
+
+// <stemma/model/mapped_modules.hpp>
+#ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
+#define STEMMA_MODEL_MAPPED_MODULES_HPP
+
+namespace stemma {
+
+/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
+///
+/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
+/// the view.
+template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
+          text_map<vertex_t<Tree>> Qualified>
+class mapped_modules {
+public:
+    /// Requires: every vertex is reached from `root` on exactly one path.
+    /// Complexity: O(n).
+    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
+                   Qualified qualified_class)
+        : tree_(detail::index_tree(tree, root))
+        , attribute_(std::move(attribute))
+        , class_(std::move(class_name))
+        , qualified_(std::move(qualified_class)) {}
+
+    /// Of the ranks by which all else asks; valid as long as the view.
+    [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
+
+    /// Returns: what the first map yields for the vertex of rank `m`.
+    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+
+    /// Returns: what the second map yields for the vertex of rank `m`.
+    [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
+
+    /// Returns: what the third map yields for the vertex of rank `m`.
+    [[nodiscard]] std::string_view qualified_class(id m) const {
+        return get(qualified_, vertex(m));
+    }
+
+    /// Returns: the vertex of the user's graph that has rank `m`.
+    [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
+
+    /// Returns: the rank of a vertex of the user's graph.
+    [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
+        return tree_.rank[detail::index_of(tree, v)];
+    }
+
+private:
+    indexed_tree<Tree> tree_;
+    Attribute attribute_;
+    Class class_;
+    Qualified qualified_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_MODULES_HPP
+
+// <stemma/model/mapped_operators.hpp>
+#ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
+#define STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+namespace stemma {
+
+/// A map from operators to no parameter names at all.
+struct no_parameters {
+    template <class Vertex>
+    friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
+        return {};
+    }
+};
+
+/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
+/// which parameters it reads.
+///
+/// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
+/// `Parameters` yields a range of such.
+template <class Graph, class Name, class OpType, class Parameters = no_parameters>
+class mapped_operators {
+    static_assert(explain_operator_graph<Graph>());
+    static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,
+                  "mapped_operators: give property maps from vertices to text that outlives them");
+
+public:
+    /// The user's graph, for `operator_view`.
+    using graph_type = Graph;
+
+    /// Complexity: one look-up for every parameter that is read.
+    mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
+        : graph_(&graph)
+        , name_(std::move(name))
+        , op_type_(std::move(op_type))
+        , reads_(num_vertices(graph)) {
+        if constexpr (operator_graph_like<Graph>) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                for (const auto& parameter : get(parameters, *it)) {
+                    reads_[detail::index_of(graph, *it)].push_back(pool_.intern(parameter));
+                }
+            }
+        }
+    }
+
+    /// The graph that was given, not a copy.
+    [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
+
+    /// Returns: what the map of names yields.
+    [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
+
+    /// Returns: what the map of types yields.
+    [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
+
+    /// Returns: how many distinct names of parameters are read.
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
+
+    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
+    [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
+
+    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
+    /// Complexity: O(parameters read).
+    template <class Function>
+    void for_each_parameter(vertex_t<Graph> v, Function f) const {
+        for (auto p : reads_[detail::index_of(*graph_, v)]) {
+            f(p);
+        }
+    }
+
+private:
+    const Graph* graph_;
+    Name name_;
+    OpType op_type_;
+    detail::string_pool pool_;
+    std::vector<std::vector<id>> reads_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+// <stemma/numerics/tensor_values.hpp>
+#ifndef STEMMA_NUMERICS_TENSOR_VALUES_HPP
+#define STEMMA_NUMERICS_TENSOR_VALUES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the number that a float16 stands for.
+[[nodiscard]] inline double from_float16(std::uint16_t bits) noexcept {
+    const int exponent = (bits >> 10U) & 31U;
+    const int fraction = bits & 1023U;
+    const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+    if (exponent == 31) {
+        return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                             : std::numeric_limits<double>::quiet_NaN();
+    }
+    return sign *
+           (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+}
+
+/// Returns: the number that a bfloat16 stands for.
+[[nodiscard]] inline double from_bfloat16(std::uint16_t bits) noexcept {
+    return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
+}
+
+/// Returns: the nearest number with a fraction of so many bits, ties to even, where the smallest
+/// normal one is 2^`least`.
+[[nodiscard]] inline double rounded_to(double number, int bits, int least) noexcept {
+    if (number == 0 || !std::isfinite(number)) {
+        return number;
+    }
+    const int exponent = std::max(std::ilogb(number), least);
+    return std::ldexp(std::nearbyint(std::ldexp(number, bits - exponent)), exponent - bits);
+}
+
+/// Returns: the bits of the nearest float16.
+[[nodiscard]] inline std::uint16_t to_float16(double number) noexcept {
+    const unsigned sign = std::signbit(number) ? 0x8000U : 0U;
+    const auto size = std::abs(rounded_to(number, 10, -14));
+    if (std::isnan(size)) {
+        return static_cast<std::uint16_t>(sign | 0x7e00U);
+    }
+    if (size > 65504.0) {
+        return static_cast<std::uint16_t>(sign | 0x7c00U);
+    }
+    if (size < 0x1p-14) {
+        return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::ldexp(size, 24)));
+    }
+    const int exponent = std::ilogb(size);
+    const auto fraction = static_cast<unsigned>(std::ldexp(size, 10 - exponent)) - 1024U;
+    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(exponent + 15) << 10U |
+                                      fraction);
+}
+
+/// Returns: the bits of the nearest bfloat16.
+[[nodiscard]] inline std::uint16_t to_bfloat16(double number) noexcept {
+    const auto rounded = static_cast<float>(rounded_to(number, 7, -126));
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16U);
+}
+
+/// Element types by their number in ONNX, with bytes and real numbers of each element.
+struct element_layout {
+    std::int64_t data_type;
+    unsigned bytes;
+    unsigned numbers; ///< 2 for complex ones
+};
+
+inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
+                                                                 {2, 1, 1},
+                                                                 {3, 1, 1},
+                                                                 {4, 2, 1},
+                                                                 {5, 2, 1},
+                                                                 {6, 4, 1},
+                                                                 {7, 8, 1},
+                                                                 {9, 1, 1},
+                                                                 {10, 2, 1},
+                                                                 {11, 8, 1},
+                                                                 {12, 4, 1},
+                                                                 {13, 8, 1},
+                                                                 {14, 8, 2},
+                                                                 {15, 16, 2},
+                                                                 {16, 2, 1}}};
+
+/// Returns: the layout of an element type, nothing for one that is not read as numbers.
+[[nodiscard]] inline std::optional<element_layout> layout_of(std::int64_t data_type) noexcept {
+    const auto* const found =
+        std::find_if(element_layouts.begin(), element_layouts.end(),
+                     [&](const element_layout& one) { return one.data_type == data_type; });
+    return found == element_layouts.end() ? std::nullopt : std::optional(*found);
+}
+
+} // namespace detail
+
+/// The elements of a tensor, as they stand in a file: float16, bfloat16, float32, float64, integers
+/// of 8 to 64 bits, booleans and complex numbers, read as double.
+///
+/// 64-bit integers beyond 2^53 are rounded.
+class tensor_values {
+public:
+    /// No elements.
+    tensor_values() = default;
+
+    /// `bytes` are those of the elements, row by row, in the order of bytes of the machine unless
+    /// `swapped`, column by column where `column_major`. Requires: they outlive it, unless `own`
+    /// holds them.
+    /// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`, when
+    /// the shape asks for other bytes, or the elements cannot be read as numbers.
+    /// Complexity: O(rank).
+    tensor_values(std::int64_t data_type, std::vector<std::int64_t> dims, std::string_view bytes,
+                  std::string_view file, std::string_view place, bool swapped = false,
+                  bool column_major = false, std::shared_ptr<const std::string> own = {})
+        : data_type_(data_type)
+        , dims_(std::move(dims))
+        , bytes_(bytes)
+        , swapped_(swapped)
+        , column_major_(column_major && dims_.size() > 1)
+        , own_(std::move(own)) {
+        const auto layout = detail::layout_of(data_type);
+        if (!layout) {
+            STEMMA_THROW(error(error_code::unsupported, file, place,
+                               "elements of type " + std::to_string(data_type) +
+                                   " are not read as numbers"));
+        }
+        layout_ = *layout;
+        const auto limit = bytes.size() / layout_.bytes;
+        std::uint64_t count = 1;
+        const bool empty = std::find(dims_.begin(), dims_.end(), 0) != dims_.end();
+        for (const auto dim : dims_) {
+            const bool fits = dim >= 0 && (empty || static_cast<std::uint64_t>(dim) <=
+                                                        std::max<std::uint64_t>(limit, 1) / count);
+            if (!fits) {
+                fail(file, place);
+            }
+            count = empty ? 0 : count * static_cast<std::uint64_t>(dim);
+        }
+        if (count * layout_.bytes != bytes.size()) {
+            fail(file, place);
+        }
+        count_ = static_cast<std::size_t>(count) * layout_.numbers;
+        if (column_major_) {
+            std::size_t step = 1;
+            for (const auto dim : dims_) {
+                steps_.push_back(step);
+                step *= static_cast<std::size_t>(dim);
+            }
+        }
+    }
+
+    /// Returns: the number of the element type in ONNX.
+    [[nodiscard]] std::int64_t data_type() const noexcept { return data_type_; }
+
+    /// Returns: its extents; none for a single number.
+    [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }
+
+    /// Returns: how many numbers it holds; a complex one is two.
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+    /// Whether two have the same bytes of the same type and shape. Complexity: O(bytes).
+    [[nodiscard]] bool is_same(const tensor_values& other) const noexcept {
+        return data_type_ == other.data_type_ && dims_ == other.dims_ &&
+               swapped_ == other.swapped_ && column_major_ == other.column_major_ &&
+               bytes_ == other.bytes_;
+    }
+
+    /// Reads the numbers from the place `first` on, row by row, as many as `to` has room for.
+    /// Requires: `first + to.size() <= size()`. Complexity: O(numbers), times the rank where they
+    /// stand column by column.
+    void read(std::size_t first, std::span<double> to) const {
+        switch (data_type_) {
+        case 1:
+        case 14:
+            return read_as<std::uint32_t>(first, to, [](std::uint32_t bits) {
+                return static_cast<double>(std::bit_cast<float>(bits));
+            });
+        case 2:
+        case 9:
+            return read_as<std::uint8_t>(first, to, [](std::uint8_t n) -> double { return n; });
+        case 3:
+            return read_as<std::uint8_t>(
+                first, to, [](std::uint8_t n) -> double { return static_cast<std::int8_t>(n); });
+        case 4:
+            return read_as<std::uint16_t>(first, to, [](std::uint16_t n) -> double { return n; });
+        case 5:
+            return read_as<std::uint16_t>(
+                first, to, [](std::uint16_t n) -> double { return static_cast<std::int16_t>(n); });
+        case 6:
+            return read_as<std::uint32_t>(
+                first, to, [](std::uint32_t n) -> double { return static_cast<std::int32_t>(n); });
+        case 7:
+            return read_as<std::uint64_t>(first, to, [](std::uint64_t n) {
+                return static_cast<double>(static_cast<std::int64_t>(n));
+            });
+        case 10:
+            return read_as<std::uint16_t>(first, to, detail::from_float16);
+        case 11:
+        case 15:
+            return read_as<std::uint64_t>(
+                first, to, [](std::uint64_t bits) { return std::bit_cast<double>(bits); });
+        case 12:
+            return read_as<std::uint32_t>(first, to, [](std::uint32_t n) -> double { return n; });
+        case 13:
+            return read_as<std::uint64_t>(first, to,
+                                          [](std::uint64_t n) { return static_cast<double>(n); });
+        default:
+            return read_as<std::uint16_t>(first, to, detail::from_bfloat16);
+        }
+    }
+
+    /// Returns: the elements as another type has them, in the order of bytes of the machine, row by
+    /// row; nothing where that type is no real one. Numbers beyond an integer type are clamped.
+    /// Complexity: O(numbers).
+    [[nodiscard]] std::optional<std::string> bytes_as(std::int64_t data_type) const {
+        if (data_type == data_type_ && !swapped_ && !column_major_) {
+            return std::string(bytes_);
+        }
+        const auto layout = detail::layout_of(data_type);
+        if (!layout || layout->numbers != layout_.numbers) {
+            return std::nullopt;
+        }
+        std::string bytes;
+        std::vector<double> run(std::min(count_, run_size));
+        for (std::size_t at = 0; at < count_; at += run.size()) {
+            run.resize(std::min(run_size, count_ - at));
+            read(at, run);
+            for (const auto number : run) {
+                append_as(number, data_type, bytes);
+            }
+        }
+        return bytes;
+    }
+
+    /// How many numbers are best read at a time.
+    static constexpr std::size_t run_size = 4096;
+
+private:
+    [[noreturn]] void fail(std::string_view file, std::string_view place) const {
+        std::string shape;
+        for (const auto dim : dims_) {
+            shape.append(shape.empty() ? "" : ", ").append(std::to_string(dim));
+        }
+        STEMMA_THROW(error(error_code::malformed, file, place,
+                           "the shape [" + shape + "] does not fit " +
+                               std::to_string(bytes_.size()) + " bytes of elements"));
+    }
+
+    template <class Bits>
+    [[nodiscard]] static Bits swap(Bits bits) noexcept {
+        Bits swapped = 0;
+        for (std::size_t i = 0; i < sizeof(Bits); ++i) {
+            swapped = static_cast<Bits>(static_cast<std::uint64_t>(swapped) << 8U | (bits & 0xffU));
+            bits = static_cast<Bits>(static_cast<std::uint64_t>(bits) >> 8U);
+        }
+        return swapped;
+    }
+
+    template <class Bits, class Convert>
+    void read_as(std::size_t first, std::span<double> to, Convert convert) const {
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            const auto place = column_major_ ? place_of(first + i) : first + i;
+            Bits bits = 0;
+            std::memcpy(&bits, bytes_.data() + place * sizeof(Bits), sizeof(Bits));
+            to[i] = convert(swapped_ ? swap(bits) : bits);
+        }
+    }
+
+    /// Returns: where the number stands that is at `row_major` when counted row by row.
+    [[nodiscard]] std::size_t place_of(std::size_t row_major) const noexcept {
+        auto rest = row_major / layout_.numbers;
+        std::size_t place = 0;
+        for (auto axis = dims_.size(); axis-- > 0;) {
+            const auto extent = static_cast<std::size_t>(dims_[axis]);
+            place += rest % extent * steps_[axis];
+            rest /= extent;
+        }
+        return place * layout_.numbers + row_major % layout_.numbers;
+    }
+
+    template <class Number>
+    static void append_number(Number number, std::string& to) {
+        char bytes[sizeof(Number)];
+        std::memcpy(bytes, &number, sizeof(Number));
+        to.append(std::string_view(bytes, sizeof(Number)));
+    }
+
+    template <class Integer>
+    static void append_integer(double number, std::string& to) {
+        using limits = std::numeric_limits<Integer>;
+        const auto rounded = std::isnan(number) ? 0.0 : std::nearbyint(number);
+        append_number(rounded <= static_cast<double>(limits::min()) ? limits::min()
+                      : rounded >= static_cast<double>(limits::max())
+                          ? limits::max()
+                          : static_cast<Integer>(rounded),
+                      to);
+    }
+
+    static void append_as(double number, std::int64_t data_type, std::string& to) {
+        switch (data_type) {
+        case 1:
+        case 14:
+            return append_number(static_cast<float>(number), to);
+        case 2:
+            return append_integer<std::uint8_t>(number, to);
+        case 3:
+            return append_integer<std::int8_t>(number, to);
+        case 4:
+            return append_integer<std::uint16_t>(number, to);
+        case 5:
+            return append_integer<std::int16_t>(number, to);
+        case 6:
+            return append_integer<std::int32_t>(number, to);
+        case 7:
+            return append_integer<std::int64_t>(number, to);
+        case 9:
+            return append_number(static_cast<std::uint8_t>(number != 0 ? 1 : 0), to);
+        case 10:
+            return append_number(detail::to_float16(number), to);
+        case 11:
+        case 15:
+            return append_number(number, to);
+        case 12:
+            return append_integer<std::uint32_t>(number, to);
+        case 13:
+            return append_integer<std::uint64_t>(number, to);
+        default:
+            return append_number(detail::to_bfloat16(number), to);
+        }
+    }
+
+    std::int64_t data_type_ = 1;
+    std::vector<std::int64_t> dims_{0};
+    std::string_view bytes_;
+    bool swapped_ = false;
+    bool column_major_ = false;
+    std::shared_ptr<const std::string> own_;
+    detail::element_layout layout_{1, 4, 1};
+    std::size_t count_ = 0;
+    std::vector<std::size_t> steps_; // by axis, where `column_major_`
+};
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_TENSOR_VALUES_HPP
+
+// <stemma/numerics/npy.hpp>
+#ifndef STEMMA_NUMERICS_NPY_HPP
+#define STEMMA_NUMERICS_NPY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// NumPy's letters for element types, and their numbers in ONNX. What NumPy has no type for it
+/// stores as raw bytes, `V`; two of them are taken to be a bfloat16.
+inline constexpr std::array<std::pair<std::string_view, std::int64_t>, 15> npy_types{{{"f4", 1},
+                                                                                      {"u1", 2},
+                                                                                      {"i1", 3},
+                                                                                      {"u2", 4},
+                                                                                      {"i2", 5},
+                                                                                      {"i4", 6},
+                                                                                      {"i8", 7},
+                                                                                      {"b1", 9},
+                                                                                      {"f2", 10},
+                                                                                      {"f8", 11},
+                                                                                      {"u4", 12},
+                                                                                      {"u8", 13},
+                                                                                      {"c8", 14},
+                                                                                      {"c16", 15},
+                                                                                      {"V2", 16}}};
+
+/// Reads the header of an .npy file: a dictionary as Python prints it.
+class npy_header_reader {
+public:
+    npy_header_reader(std::string_view text, std::string_view file, std::string_view place)
+        : text_(text), file_(file), place_(place) {
+        expect('{');
+        while (!takes('}')) {
+            const auto key = quoted();
+            expect(':');
+            if (key == "descr") {
+                if (next() == '[') {
+                    fail(error_code::unsupported, "records of several fields hold no tensor");
+                }
+                descr = quoted();
+            } else if (key == "fortran_order") {
+                column_major = word() == "True";
+            } else if (key == "shape") {
+                read_shape();
+            } else {
+                fail(error_code::malformed, "unknown key in the header");
+            }
+            if (!takes(',') && next() != '}') {
+                fail(error_code::malformed, "the header is no dictionary");
+            }
+        }
+        if (descr.empty() || !has_shape_) {
+            fail(error_code::malformed, "the header tells no type or no shape");
+        }
+    }
+
+    std::string_view descr;         ///< as written: `<f4`
+    bool column_major = false;      ///< elements stand column by column
+    std::vector<std::int64_t> dims; ///< extents
+
+private:
+    [[noreturn]] void fail(error_code code, std::string_view why) const {
+        STEMMA_THROW(error(code, file_, place_, why));
+    }
+
+    [[nodiscard]] char next() {
+        const auto at = text_.find_first_not_of(" \n\t\r");
+        text_.remove_prefix(at == text_.npos ? text_.size() : at);
+        return text_.empty() ? '\0' : text_.front();
+    }
+
+    [[nodiscard]] bool takes(char c) {
+        const bool there = next() == c;
+        text_.remove_prefix(there ? 1 : 0);
+        return there;
+    }
+
+    void expect(char c) {
+        if (!takes(c)) {
+            fail(error_code::malformed, std::string("the header lacks '") + c + "'");
+        }
+    }
+
+    [[nodiscard]] std::string_view quoted() {
+        const auto quote = next();
+        const auto end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : text_.npos;
+        if (end == text_.npos) {
+            fail(error_code::malformed, "the header is no dictionary");
+        }
+        const auto inside = text_.substr(1, end - 1);
+        text_.remove_prefix(end + 1);
+        return inside;
+    }
+
+    [[nodiscard]] std::string_view word() {
+        static_cast<void>(next());
+        const auto end = std::min(text_.find_first_of(",}"), text_.size());
+        const auto inside = text_.substr(0, end);
+        text_.remove_prefix(end);
+        return inside.substr(0, inside.find_last_not_of(" \n\t\r") + 1);
+    }
+
+    void read_shape() {
+        has_shape_ = true;
+        dims.clear();
+        expect('(');
+        while (!takes(')')) {
+            static_cast<void>(next());
+            std::int64_t extent = -1;
+            const auto [end, failed] =
+                std::from_chars(text_.data(), text_.data() + text_.size(), extent);
+            if (failed != std::errc() || extent < 0 || dims.size() == 64) {
+                fail(error_code::malformed, "the shape is no list of numbers");
+            }
+            text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+            static_cast<void>(takes('L')); // as Python 2 wrote long ones
+            dims.push_back(extent);
+            if (!takes(',') && next() != ')') {
+                fail(error_code::malformed, "the shape is no list of numbers");
+            }
+        }
+    }
+
+    std::string_view text_;
+    std::string_view file_;
+    std::string_view place_;
+    bool has_shape_ = false;
+};
+
+} // namespace detail
+
+/// Reads a tensor in NumPy's format .npy; the elements stay where they are.
+/// Requires: `bytes` outlive the result.
+/// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`.
+/// Complexity: O(length of the header).
+[[nodiscard]] inline tensor_values read_npy(std::string_view bytes, std::string_view file,
+                                            std::string_view place = {}) {
+    constexpr std::string_view magic = "\x93NUMPY";
+    const auto fail = [&](error_code code, std::string_view why) {
+        STEMMA_THROW(error(code, file, place, why));
+    };
+    const auto byte = [&](std::size_t at) {
+        return std::size_t{static_cast<unsigned char>(bytes[at])};
+    };
+    if (!bytes.starts_with(magic) || bytes.size() < 12) {
+        fail(error_code::malformed, "is no .npy data");
+    }
+    const bool is_long = byte(6) > 1;
+    const auto begin = is_long ? std::size_t{12} : std::size_t{10};
+    auto size = byte(8) | byte(9) << 8U;
+    size |= is_long ? byte(10) << 16U | byte(11) << 24U : 0;
+    if (byte(6) < 1 || byte(6) > 3 || size > bytes.size() - begin) {
+        fail(error_code::malformed, "the header is cut off, or of an unknown version");
+    }
+    detail::npy_header_reader header(bytes.substr(begin, size), file, place);
+    auto type = header.descr;
+    const bool has_order = std::string_view("<>=|").find(type.front()) != type.npos;
+    const auto order = has_order ? type.front() : '=';
+    type.remove_prefix(has_order ? 1 : 0);
+    for (const auto& [letters, data_type] : detail::npy_types) {
+        if (letters == type) {
+            constexpr bool little = std::endian::native == std::endian::little;
+            return {data_type, std::move(header.dims),        bytes.substr(begin + size), file,
+                    place,     order == (little ? '>' : '<'), header.column_major};
+        }
+    }
+    STEMMA_THROW(
+        error(error_code::unsupported, file, place,
+              "elements of type '" + std::string(header.descr) + "' are not read as numbers"));
+}
+
+/// Returns: what stands in front of the elements of a tensor in an .npy file, or "" for an element
+/// type that NumPy knows no name for. Complexity: O(rank).
+[[nodiscard]] inline std::string npy_header(std::int64_t data_type,
+                                            std::span<const std::int64_t> dims) {
+    std::string_view type;
+    for (const auto& [letters, number] : detail::npy_types) {
+        type = number == data_type ? letters : type;
+    }
+    if (type.empty()) {
+        return {};
+    }
+    constexpr bool little = std::endian::native == std::endian::little;
+    std::string text = "{'descr': '";
+    text.append(type.ends_with('1') ? "|" : little ? "<" : ">").append(type);
+    text.append("', 'fortran_order': False, 'shape': (");
+    for (const auto dim : dims) {
+        text.append(std::to_string(dim)).append(",");
+    }
+    text.append("), }");
+    constexpr std::size_t before = 10;
+    constexpr std::size_t alignment = 64; // of the elements, as NumPy wants it
+    text.append(alignment - 1 - (before + text.size()) % alignment, ' ').append("\n");
+    std::string header = "\x93NUMPY\x01";
+    header.push_back('\0');
+    header.push_back(static_cast<char>(text.size() & 0xffU));
+    header.push_back(static_cast<char>(text.size() >> 8U));
+    return header.append(text);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_NPY_HPP
+
+// <stemma/numerics/value_difference.hpp>
+#ifndef STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
+#define STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
+
+namespace stemma {
+
+/// How far a value is from what it should be. Of several values: of the worst of them, by each
+/// measure.
+struct value_difference {
+    std::uint64_t elements = 0; ///< numbers that were compared
+    bool identical = true;      ///< all are equal
+    double max_abs = 0;         ///< the largest difference
+    double max_rel = 0;         ///< the largest share of what it should be, where that is not 0
+    double cosine = 1;          ///< of the angle between the two as vectors
+    /// 10 log10(sum a^2 / sum (a - b)^2), in dB; infinite where they are equal.
+    double sqnr = std::numeric_limits<double>::infinity();
+    /// Numbers that are infinite or not a number, and not the same in both; they count as nothing
+    /// above.
+    std::uint64_t unequal_nonfinite = 0;
+
+    /// Keeps the worse of each measure.
+    void merge(const value_difference& other) noexcept {
+        elements += other.elements;
+        identical = identical && other.identical;
+        max_abs = std::max(max_abs, other.max_abs);
+        max_rel = std::max(max_rel, other.max_rel);
+        cosine = std::min(cosine, other.cosine);
+        sqnr = std::min(sqnr, other.sqnr);
+        unequal_nonfinite += other.unequal_nonfinite;
+    }
+};
+
+/// What difference is too much. Without any bound given: a signal-to-noise ratio below
+/// `usual_sqnr`.
+struct difference_bounds {
+    std::optional<double> max_abs{};    ///< the most
+    std::optional<double> max_rel{};    ///< the most
+    std::optional<double> min_cosine{}; ///< the least
+    std::optional<double> min_sqnr{};   ///< the least, in dB
+
+    /// A thousandth of the size of a value: float16 stays within it in most models, int8 does not.
+    static constexpr double usual_sqnr = 60;
+
+    /// Returns: the least ratio that counts, if it does.
+    [[nodiscard]] std::optional<double> least_sqnr() const noexcept {
+        const bool others = max_abs || max_rel || min_cosine;
+        return min_sqnr || others ? min_sqnr : std::optional(usual_sqnr);
+    }
+
+    /// Whether a difference is too much; numbers that are finite on one side only always are.
+    [[nodiscard]] bool are_exceeded(const value_difference& by) const noexcept {
+        const auto least = least_sqnr();
+        return by.unequal_nonfinite > 0 || (max_abs && by.max_abs > *max_abs) ||
+               (max_rel && by.max_rel > *max_rel) || (min_cosine && by.cosine < *min_cosine) ||
+               (least && by.sqnr < *least);
+    }
+};
+
+namespace detail {
+
+/// Returns: how far `b` is from `a`; nothing where their shapes differ.
+/// Complexity: O(numbers), in a fixed amount of memory.
+[[nodiscard]] inline std::optional<value_difference> compare_values(const tensor_values& a,
+                                                                    const tensor_values& b) {
+    if (a.dims() != b.dims() || a.size() != b.size()) {
+        return std::nullopt;
+    }
+    value_difference found;
+    found.elements = a.size();
+    if (a.is_same(b)) {
+        return found;
+    }
+    double signal = 0;
+    double other = 0;
+    double product = 0;
+    double noise = 0;
+    std::vector<double> of_a(std::min(a.size(), tensor_values::run_size));
+    auto of_b = of_a;
+    for (std::size_t at = 0; at < a.size(); at += of_a.size()) {
+        of_a.resize(std::min(tensor_values::run_size, a.size() - at));
+        of_b.resize(of_a.size());
+        a.read(at, of_a);
+        b.read(at, of_b);
+        for (std::size_t i = 0; i < of_a.size(); ++i) {
+            const auto x = of_a[i];
+            const auto y = of_b[i];
+            if (!std::isfinite(x) || !std::isfinite(y)) {
+                const bool same = x == y || (std::isnan(x) && std::isnan(y));
+                found.unequal_nonfinite += same ? 0 : 1;
+                continue;
+            }
+            const auto apart = std::abs(x - y);
+            signal += x * x;
+            other += y * y;
+            product += x * y;
+            noise += apart * apart;
+            found.max_abs = std::max(found.max_abs, apart);
+            if (x != 0) {
+                found.max_rel = std::max(found.max_rel, apart / std::abs(x));
+            }
+        }
+    }
+    found.identical = noise == 0 && found.unequal_nonfinite == 0;
+    const auto sizes = std::sqrt(signal) * std::sqrt(other);
+    found.cosine = noise == 0 ? 1 : sizes == 0 ? 0 : std::clamp(product / sizes, -1.0, 1.0);
+    if (noise > 0) {
+        found.sqnr = 10 * std::log10(signal / noise); // minus infinity where all should be 0
+    }
+    return found;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
+
+// <stemma/query/query_term.hpp>
+#ifndef STEMMA_QUERY_QUERY_TERM_HPP
+#define STEMMA_QUERY_QUERY_TERM_HPP
+
+namespace stemma {
+
+/// What one part of a query asks.
+enum class query_kind : std::uint8_t {
+    everything, ///< always holds
+    all_of,     ///< all parts hold
+    any_of,     ///< some part holds
+    negation,   ///< the only part does not hold
+    module,     ///< is, or lies in, a module for which the only part holds
+    path,       ///< of one module: the path fits the pattern
+    tag,        ///< of one module: the tag fits the pattern
+    class_name, ///< of one module: class or qualified class fits the pattern
+    depth,      ///< of one module: edges from the root
+    leaf,       ///< of one module: nothing lies below it
+    selected,   ///< of one module: it has a tag of its own
+    nodes,      ///< of one module: operators in it and below
+    parameters, ///< of one module: elements of its parameters and of those below
+    weights,    ///< of one module: bytes of its parameters and of those below
+    has,        ///< of one module: the only part holds for an operator in it or below
+    op_type,    ///< of one operator: its type fits the pattern
+    name,       ///< of one operator: its name fits the pattern
+    source,     ///< of one operator: the provenance fits the pattern
+    confidence, ///< of one operator
+    conflict,   ///< of one operator: some claim disagrees
+    reads,      ///< of one operator: it reads a parameter whose name fits the pattern
+    attribute,  ///< of one operator: it has an attribute, of that value
+    weight,     ///< of one operator: it reads a parameter whose element type fits the pattern
+    type,       ///< of a value that an operator makes: its element type fits the pattern
+    rank,       ///< of a value that an operator makes
+    shape,      ///< of a value that an operator makes: its extents fit the pattern
+    bytes,      ///< of a value that an operator makes
+    feeds,      ///< of one operator: one for which the only part holds reads from it
+    fed_by,     ///< of one operator: it reads from one for which the only part holds
+    before,     ///< of one operator: one for which the only part holds depends on it
+    after,      ///< of one operator: it depends on one for which the only part holds
+    between,    ///< of one operator: after the first part and before the second one
+};
+
+/// How a number is compared with the one in a query.
+enum class query_relation : std::uint8_t {
+    equal,    ///< `:` or `=`
+    less,     ///< `<`
+    at_most,  ///< `<=`
+    greater,  ///< `>`
+    at_least, ///< `>=`
+};
+
+/// A question about modules and operators, as a tree; see docs/query.md for how it is written.
+struct query {
+    query_kind kind = query_kind::everything;        ///< what this part asks
+    std::string pattern;                             ///< a glob
+    query_relation relation = query_relation::equal; ///< of what is compared
+    double number = 0;                               ///< of what is compared
+    std::size_t column = 1;                          ///< where it is written, from 1
+    std::vector<query>
+        parts{};        ///< what it is made of: one of `negation`, `module`, `has` and those
+                        ///< of places, two of `between`, any number of `all_of`, `any_of`
+    std::string word{}; ///< of `attribute`: its name, a glob
+
+    /// Whether `x` is to `number` as the query says.
+    [[nodiscard]] bool compares(double x) const noexcept {
+        switch (relation) {
+        case query_relation::equal:
+            return x == number;
+        case query_relation::less:
+            return x < number;
+        case query_relation::at_most:
+            return x <= number;
+        case query_relation::greater:
+            return x > number;
+        case query_relation::at_least:
+            return x >= number;
+        }
+        return false;
+    }
+
+    /// Whether some part asks about operators rather than modules.
+    [[nodiscard]] bool asks_for_operators() const noexcept {
+        return kind >= query_kind::op_type ||
+               (kind != query_kind::has && std::any_of(parts.begin(), parts.end(), [](auto& part) {
+                    return part.asks_for_operators();
+                }));
+    }
+
+    /// Whether some part asks how large modules are, or what they hold: such parts hold for a
+    /// module itself, and not for all that is below it.
+    [[nodiscard]] bool asks_for_sizes() const noexcept {
+        return (kind >= query_kind::nodes && kind <= query_kind::has) ||
+               (kind <= query_kind::negation &&
+                std::any_of(parts.begin(), parts.end(),
+                            [](auto& part) { return part.asks_for_sizes(); }));
+    }
+
+    /// Whether some part asks about values: their types, shapes or sizes.
+    [[nodiscard]] bool asks_for_values() const noexcept {
+        return (kind >= query_kind::weight && kind <= query_kind::bytes) ||
+               (kind <= query_kind::negation &&
+                std::any_of(parts.begin(), parts.end(),
+                            [](auto& part) { return part.asks_for_values(); }));
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_QUERY_TERM_HPP
+
+// <stemma/query/detail/module_matcher.hpp>
+#ifndef STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
+#define STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
+
+namespace stemma::detail {
+
+/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
+/// that is nothing else's, so that a compiler knows what stays when one is written.
+using vertex_marks = std::vector<char8_t>;
+
+/// Leaves only those that `others` mark as `wanted`.
+inline void keep(const vertex_marks& others, bool wanted, vertex_marks& left) {
+    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
+    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
+                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
+}
+
+/// Takes away what `others` mark.
+inline void drop(const vertex_marks& others, vertex_marks& left) {
+    keep(others, false, left);
+}
+
+/// Leaves only those for which a query made of parts holds, or does not, as is wanted:
+/// `narrow(part, wanted, left)` does so for one.
+template <class Left, class Narrow>
+void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
+    if (asked.kind == query_kind::negation) {
+        narrow(asked.parts.front(), !wanted, left);
+    } else if ((asked.kind == query_kind::any_of) != wanted) {
+        for (const auto& part : asked.parts) {
+            narrow(part, wanted, left);
+        }
+    } else {
+        auto rest = left;
+        for (const auto& part : asked.parts) {
+            narrow(part, !wanted, rest);
+        }
+        drop(rest, left);
+    }
+}
+
+/// Whether a query is made of parts, or is everything, rather than a term.
+[[nodiscard]] inline bool has_parts(const query& asked) noexcept {
+    return asked.kind <= query_kind::negation;
+}
+
+/// Answers what is asked of single modules.
+template <module_view Modules>
+class module_matcher {
+public:
+    /// How large modules are; by module, or empty functions where that is not known.
+    struct sizes {
+        std::function<double(query_kind, id)> size;        ///< nodes, parameters or weights
+        std::function<vertex_marks(const query&)> holders; ///< that hold what a query asks for
+    };
+
+    /// Requires: both outlive the matcher.
+    module_matcher(const Modules& modules, const tag_table& tags, sizes of = {})
+        : modules_(&modules), tags_(&tags), sizes_(std::move(of)) {}
+
+    /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
+    [[nodiscard]] vertex_marks fitting(const query& asked) const {
+        vertex_marks holds(size(), 1);
+        narrow_to_fitting(asked, true, holds);
+        return holds;
+    }
+
+    /// Returns: by module, whether `asked` holds for the module itself.
+    [[nodiscard]] vertex_marks of_modules(const query& asked) const {
+        vertex_marks holds(size(), 1);
+        narrow(asked, true, holds);
+        return holds;
+    }
+
+    /// Calls `f(m, path)` for the modules down to a depth, in order.
+    /// Complexity: O(modules + length of those paths).
+    template <class Function>
+    void for_each_path(Function f, id deepest = no_id) const {
+        std::string path;
+        std::vector<std::size_t> length(size(), 0); // by module
+        for (id m = 0; m < size(); ++m) {
+            if (index().depth(m) > deepest) {
+                continue;
+            }
+            if (m > 0) {
+                path.resize(length[index().parent(m)]);
+                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
+                length[m] = path.size();
+            }
+            f(m, std::string_view(path));
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t size() const { return index().size(); }
+    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
+
+    void narrow_to_fitting(const query& asked, bool wanted, vertex_marks& left) const {
+        if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left,
+                            [&](const query& part, bool holds, vertex_marks& still) {
+                                narrow_to_fitting(part, holds, still);
+                            });
+            return;
+        }
+        if (asked.kind != query_kind::module) {
+            keep(of_modules(asked), wanted, left); // what is asked of sizes does not pass down
+            return;
+        }
+        auto inside = of_modules(asked.parts.front());
+        for (id m = 1; m < size(); ++m) {
+            inside[m] |= inside[index().parent(m)];
+        }
+        keep(inside, wanted, left);
+    }
+
+    void narrow(const query& asked, bool wanted, vertex_marks& left) const {
+        if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left,
+                            [&](const query& part, bool holds, vertex_marks& still) {
+                                narrow(part, holds, still);
+                            });
+        } else if (asked.kind == query_kind::path) {
+            vertex_marks holds(size(), 0);
+            find_paths(asked.pattern, holds);
+            keep(holds, wanted, left);
+        } else if (asked.kind == query_kind::has) {
+            keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : vertex_marks(size(), 0),
+                 wanted, left);
+        } else {
+            narrow_to_term(asked, wanted, left);
+        }
+    }
+
+    void narrow_to_term(const query& term, bool wanted, vertex_marks& left) const {
+        const auto keep = [&](auto fits) {
+            const auto count = static_cast<id>(size());
+            for (id m = 0; m < count; ++m) {
+                left[m] = left[m] != 0 && fits(m) == wanted ? 1 : 0;
+            }
+        };
+        switch (term.kind) {
+        case query_kind::tag:
+            return keep([&, pattern = glob(term.pattern, '/')](id m) {
+                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
+            });
+        case query_kind::class_name:
+            return keep([&, pattern = glob(term.pattern)](id m) {
+                return pattern.matches(modules_->class_name(m)) ||
+                       pattern.matches(modules_->qualified_class(m));
+            });
+        case query_kind::depth:
+            return keep([&](id m) { return term.compares(index().depth(m)); });
+        case query_kind::leaf:
+            return keep([&](id m) { return index().end(m) == m + 1; });
+        case query_kind::selected:
+            return keep([&](id m) { return tags_->is_selected(m); });
+        case query_kind::nodes:
+        case query_kind::parameters:
+        case query_kind::weights:
+            return keep(
+                [&](id m) { return sizes_.size && term.compares(sizes_.size(term.kind, m)); });
+        default:
+            return keep([](id) { return false; });
+        }
+    }
+
+    void find_paths(std::string_view asked, vertex_marks& holds) const {
+        const glob pattern(asked, '.');
+        const bool may_be_root = asked.empty() || asked.starts_with("**");
+        const bool passes_dots = asked.find("**") != asked.npos;
+        const auto dots = std::count(asked.begin(), asked.end(), '.');
+        for_each_path(
+            [&](id m, std::string_view path) {
+                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
+            },
+            passes_dots ? no_id : static_cast<id>(dots + 1));
+        if constexpr (requires { modules_->aliases().begin()->path; }) {
+            for (const auto& alias : modules_->aliases()) {
+                if (alias.module != no_id && pattern.matches(alias.path)) {
+                    holds[alias.module] = 1;
+                }
+            }
+        }
+    }
+
+    const Modules* modules_;
+    const tag_table* tags_;
+    sizes sizes_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
+
+// <stemma/query/detail/reachable.hpp>
+#ifndef STEMMA_QUERY_DETAIL_REACHABLE_HPP
+#define STEMMA_QUERY_DETAIL_REACHABLE_HPP
+
+namespace stemma::detail {
+
+/// Which way edges are followed.
+enum class direction : bool { to_readers, to_producers };
+
+/// How far.
+enum class reach : bool { one_edge, any };
+
+/// Returns: by vertex index, 1 for what is reached from some vertices, given by index, and is none
+/// of them. Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<char8_t> reachable(const Graph& graph, std::span<const id> from,
+                                             direction way, reach far) {
+    const vertices_by_index<Graph> vertex(graph);
+    std::vector<char8_t> met(num_vertices(graph), 0);
+    std::vector<id> open(from.begin(), from.end());
+    const auto meet = [&](const auto& v) {
+        const auto i = static_cast<id>(index_of(graph, v));
+        if (met[i] == 0) {
+            met[i] = 1;
+            if (far == reach::any) {
+                open.push_back(i);
+            }
+        }
+    };
+    while (!open.empty()) {
+        const auto v = vertex[open.back()];
+        open.pop_back();
+        if (way == direction::to_readers) {
+            for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+                meet(target(*it, graph));
+            }
+        } else {
+            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+                meet(source(*it, graph));
+            }
+        }
+    }
+    for (auto v : from) {
+        met[v] = 0;
+    }
+    return met;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_REACHABLE_HPP
+
+// <stemma/query/detail/vertices_left.hpp>
+#ifndef STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+#define STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+
+namespace stemma::detail {
+
+/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
+template <class Graph>
+class vertices_left {
+public:
+    explicit vertices_left(const Graph& graph) : graph_(&graph) {}
+
+    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
+    template <class Fits>
+    void keep_if(bool wanted, Fits fits) {
+        // Told apart here, as for each vertex it would cost as much as all else.
+        if (wanted) {
+            keep(std::move(fits));
+        } else {
+            keep([&](const auto& v) { return !fits(v); });
+        }
+    }
+
+    /// Takes away the others, which are some of these.
+    friend void drop(const vertices_left& others, vertices_left& left) {
+        auto next = others.listed_.begin();
+        left.keep([&](const auto& v) {
+            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
+            next += dropped && !others.all_ ? 1 : 0;
+            return !dropped;
+        });
+    }
+
+    /// Returns: their indices, ascending.
+    [[nodiscard]] std::vector<id> indices() && {
+        if (all_) {
+            keep([](const auto&) { return true; });
+        }
+        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
+        std::vector<id> found;
+        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
+            found = std::move(listed_);
+            std::transform(found.begin(), found.end(), found.begin(), index);
+        } else {
+            found.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+        }
+        if (!std::is_sorted(found.begin(), found.end())) {
+            std::sort(found.begin(), found.end());
+        }
+        return found;
+    }
+
+private:
+    template <class Fits>
+    void keep(Fits fits) {
+        // Each is written before it is known whether it stays, so that no branch is
+        // mispredicted.
+        std::size_t count = 0;
+        if (all_) {
+            all_ = false;
+            std::array<vertex_t<Graph>, 256> next;
+            const auto list = [&] {
+                listed_.insert(listed_.end(), next.data(), next.data() + count);
+                count = 0;
+            };
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                next[count] = *it;
+                count += fits(*it) ? 1U : 0U;
+                if (count == next.size()) {
+                    list();
+                }
+            }
+            list();
+        } else {
+            for (const auto v : listed_) {
+                listed_[count] = v;
+                count += fits(v) ? 1U : 0U;
+            }
+            listed_.resize(count);
+        }
+    }
+
+    const Graph* graph_;
+    bool all_ = true;
+    std::vector<vertex_t<Graph>> listed_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
+
+// <stemma/query/detail/query_lexer.hpp>
+#ifndef STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
+#define STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
+
+namespace stemma::detail {
+
+/// Steps through the words of a query.
+class query_lexer {
+public:
+    explicit query_lexer(std::string_view text) : text_(text), limit_(text.size()) {}
+
+    [[noreturn]] void fail(std::size_t at, const std::string& reason) const {
+        STEMMA_THROW(
+            error(error_code::refused, "query", "column " + std::to_string(column(at)), reason));
+    }
+
+    /// Returns: the characters before a place, and one.
+    [[nodiscard]] std::size_t column(std::size_t at) const {
+        return 1 + static_cast<std::size_t>(std::count_if(
+                       text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    }
+
+    [[nodiscard]] std::size_t at() const noexcept { return at_; }
+    [[nodiscard]] bool at_end() const noexcept { return at_ == text_.size(); }
+    [[nodiscard]] char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+    [[nodiscard]] std::string_view left() const { return text_.substr(at_); }
+    void pass(std::size_t count) { at_ += count; }
+
+    void skip_spaces() {
+        while (at_ < text_.size() && is_space(text_[at_])) {
+            ++at_;
+        }
+    }
+
+    /// Returns: the run of characters that need no quotes.
+    [[nodiscard]] std::string_view word() const {
+        auto end = at_;
+        while (end < limit_ && !is_space(text_[end]) && !is_quote(text_[end]) &&
+               std::string_view("()[]").find(text_[end]) == std::string_view::npos) {
+            ++end;
+        }
+        return text_.substr(at_, end - at_);
+    }
+
+    /// Passes over `wanted` when it stands here as a whole.
+    bool take_word(std::string_view wanted) {
+        if (word() != wanted) {
+            return false;
+        }
+        at_ += wanted.size();
+        skip_spaces();
+        return true;
+    }
+
+    /// Passes over `wanted` when the rest begins with it.
+    bool take(std::string_view wanted) {
+        const bool stands = left().starts_with(wanted);
+        at_ += stands ? wanted.size() : 0;
+        return stands;
+    }
+
+    void close(char bracket, std::size_t opened) {
+        if (next() != bracket) {
+            fail(at_ < text_.size() ? at_ : opened,
+                 at_ < text_.size() ? "'and' or 'or' is missing here"
+                                    : std::string("'") + bracket + "' is missing");
+        }
+        ++at_;
+        skip_spaces();
+    }
+
+    /// Calls `f()`, for which words end at `..` when it stands in the one here.
+    template <class Function>
+    auto up_to_dots(Function f) {
+        const auto dots = word().find("..");
+        limit_ = dots == std::string_view::npos ? text_.size() : at_ + dots;
+        auto result = f();
+        limit_ = text_.size();
+        return result;
+    }
+
+    [[nodiscard]] bool at_relation() const {
+        return at_ < text_.size() &&
+               std::string_view(":=<>").find(next()) != std::string_view::npos;
+    }
+
+    query_relation take_relation() {
+        const char sign = text_[at_++];
+        const bool or_equal = (sign == '<' || sign == '>') && next() == '=';
+        at_ += or_equal ? 1U : 0U;
+        return sign == '<'   ? (or_equal ? query_relation::at_most : query_relation::less)
+               : sign == '>' ? (or_equal ? query_relation::at_least : query_relation::greater)
+                             : query_relation::equal;
+    }
+
+    std::string take_pattern() {
+        const auto start = at_;
+        std::string pattern;
+        if (is_quote(next())) {
+            const auto end = text_.find(next(), at_ + 1);
+            if (end == std::string_view::npos) {
+                fail(start, "the quote is not closed");
+            }
+            pattern = text_.substr(at_ + 1, end - at_ - 1);
+            at_ = end + 1;
+            return pattern;
+        }
+        pattern = word();
+        at_ += pattern.size();
+        if (pattern.empty()) {
+            fail(start, at_ == text_.size() ? "something to ask for is missing at the end"
+                                            : "something to ask for is missing here");
+        }
+        return pattern;
+    }
+
+    /// As above; or a list in brackets, whose spaces are left out: `[2, 2]`.
+    std::string take_value() {
+        if (next() != '[') {
+            return take_pattern();
+        }
+        const auto start = at_;
+        const auto end = text_.find(']', at_);
+        if (end == std::string_view::npos) {
+            fail(start, "']' is missing");
+        }
+        std::string list;
+        for (; at_ <= end; ++at_) {
+            list.append(is_space(text_[at_]) ? 0 : 1, text_[at_]);
+        }
+        return list;
+    }
+
+    /// Takes a number of which `fits` says whether it may be one; else it fails with `wanted`.
+    template <class Fits>
+    double take_number(Fits fits, const std::string& wanted) {
+        const auto text = word();
+        const auto end = text.data() + text.size();
+        double number = 0;
+        const auto parsed = std::from_chars(text.data(), end, number);
+        if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || !fits(number)) {
+            fail(at_, wanted);
+        }
+        at_ += text.size();
+        return number;
+    }
+
+    /// Takes a number that may end in a unit: `10`, `1.5k`, `10MB`, `4GiB`.
+    double take_size(const std::string& wanted) {
+        const auto text = word();
+        const auto end = text.data() + text.size();
+        double number = 0;
+        const auto parsed = std::from_chars(text.data(), end, number);
+        std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+        if (unit.ends_with('B')) {
+            unit.remove_suffix(1);
+        }
+        const bool binary = unit.ends_with('i');
+        unit.remove_suffix(binary ? 1 : 0);
+        constexpr std::string_view units = "kMGTP";
+        const auto power = unit.empty()       ? 0
+                           : unit == "K"      ? 1
+                           : unit.size() == 1 ? units.find(unit[0]) + 1
+                                              : 0;
+        if (text.empty() || parsed.ec != std::errc() || !(number >= 0) || unit.size() > 1 ||
+            (power == 0 && !unit.empty()) || (binary && unit.empty()) || power > units.size()) {
+            fail(at_, wanted);
+        }
+        for (std::size_t i = 0; i < power; ++i) {
+            number *= binary ? 1024 : 1000;
+        }
+        at_ += text.size();
+        return number;
+    }
+
+private:
+    [[nodiscard]] static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+    [[nodiscard]] static bool is_quote(char c) { return c == '"' || c == '\''; }
+
+    std::string_view text_;
+    std::size_t limit_; // of words
+    std::size_t at_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
+
+// <stemma/query/detail/query_words.hpp>
+#ifndef STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
+#define STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
+
+namespace stemma::detail {
+
+/// What stands behind the word of a term.
+enum class query_operand : std::uint8_t {
+    pattern,    ///< a glob
+    value,      ///< a glob, or a list in brackets
+    depth,      ///< a whole number, compared
+    confidence, ///< a number from 0 to 1, compared
+    count,      ///< a number that may have a unit, compared
+    size,       ///< the same, of bytes
+    weights,    ///< a glob behind `:`, else a size
+    attribute,  ///< a name, and perhaps a value
+    place,      ///< another query
+    two_places, ///< two of them
+};
+
+struct query_key {
+    std::string_view name;
+    query_kind kind;
+    query_operand operand;
+};
+
+inline constexpr std::array<query_key, 24> query_keys{
+    {{"after", query_kind::after, query_operand::place},
+     {"attr", query_kind::attribute, query_operand::attribute},
+     {"before", query_kind::before, query_operand::place},
+     {"between", query_kind::between, query_operand::two_places},
+     {"bytes", query_kind::bytes, query_operand::size},
+     {"class", query_kind::class_name, query_operand::pattern},
+     {"confidence", query_kind::confidence, query_operand::confidence},
+     {"depth", query_kind::depth, query_operand::depth},
+     {"fed-by", query_kind::fed_by, query_operand::place},
+     {"feeds", query_kind::feeds, query_operand::place},
+     {"from", query_kind::source, query_operand::pattern},
+     {"has", query_kind::has, query_operand::place},
+     {"name", query_kind::name, query_operand::pattern},
+     {"nodes", query_kind::nodes, query_operand::count},
+     {"op", query_kind::op_type, query_operand::pattern},
+     {"parameters", query_kind::parameters, query_operand::count},
+     {"path", query_kind::path, query_operand::pattern},
+     {"rank", query_kind::rank, query_operand::count},
+     {"reads", query_kind::reads, query_operand::pattern},
+     {"shape", query_kind::shape, query_operand::value},
+     {"tag", query_kind::tag, query_operand::pattern},
+     {"type", query_kind::type, query_operand::pattern},
+     {"weight", query_kind::weight, query_operand::pattern},
+     {"weights", query_kind::weights, query_operand::weights}}};
+
+inline constexpr std::array<query_key, 3> query_flags{
+    {{"conflict", query_kind::conflict, query_operand::pattern},
+     {"leaf", query_kind::leaf, query_operand::pattern},
+     {"selected", query_kind::selected, query_operand::pattern}}};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
+
+// <stemma/query/query.hpp>
+#ifndef STEMMA_QUERY_QUERY_HPP
+#define STEMMA_QUERY_QUERY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Reads a query from left to right.
+class query_parser {
+public:
+    explicit query_parser(std::string_view text) : in_(text) {}
+
+    [[nodiscard]] query parse() {
+        in_.skip_spaces();
+        if (in_.at_end()) {
+            return {};
+        }
+        auto result = parse_any();
+        if (!in_.at_end()) {
+            in_.fail(in_.at(), in_.next() == ')'   ? "nothing was opened that ')' closes"
+                               : in_.next() == ']' ? "nothing was opened that ']' closes"
+                                                   : "'and' or 'or' is missing here");
+        }
+        return result;
+    }
+
+private:
+    static constexpr std::size_t max_nesting = 100;
+
+    /// Reads operands with `word` between them.
+    template <class Operand>
+    query parse_list(query_kind kind, std::string_view word, Operand operand) {
+        const auto start = in_.at();
+        auto first = operand();
+        if (!in_.take_word(word)) {
+            return first;
+        }
+        query list;
+        list.kind = kind;
+        list.column = in_.column(start);
+        list.parts.push_back(std::move(first));
+        do {
+            list.parts.push_back(operand());
+        } while (in_.take_word(word));
+        return list;
+    }
+
+    query parse_any() {
+        return parse_list(query_kind::any_of, "or", [&] {
+            return parse_list(query_kind::all_of, "and", [&] { return parse_operand(); });
+        });
+    }
+
+    query parse_operand() {
+        if (++nesting_ > max_nesting) {
+            in_.fail(in_.at(), "nested too deeply");
+        }
+        const auto start = in_.at();
+        query result;
+        if (in_.take_word("not")) {
+            result.kind = query_kind::negation;
+            result.column = in_.column(start);
+            result.parts.push_back(parse_operand());
+        } else if (in_.next() == '(') {
+            result = parse_group();
+        } else {
+            result = parse_term();
+        }
+        --nesting_;
+        return result;
+    }
+
+    query parse_group() {
+        const auto start = in_.at();
+        in_.pass(1);
+        in_.skip_spaces();
+        auto result = parse_any();
+        in_.close(')', start);
+        return result;
+    }
+
+    query parse_term() {
+        const auto start = in_.at();
+        const auto word = in_.word();
+        if (word == "and" || word == "or") {
+            in_.fail(start, "something to ask for is missing before '" + std::string(word) + "'");
+        }
+        if (word == "leaf") {
+            in_.pass(word.size());
+            query asked;
+            asked.kind = query_kind::leaf;
+            asked.column = in_.column(start);
+            return finish_term(std::move(asked), start);
+        }
+        const auto key_end = std::find_if(word.begin(), word.end(),
+                                          [](char c) { return (c < 'a' || c > 'z') && c != '-'; });
+        const auto key = word.substr(0, static_cast<std::size_t>(key_end - word.begin()));
+        const auto rest = word.substr(key.size());
+        // A name with a hyphen is one unless it is a word of the language.
+        const bool spelled = key.find('-') == key.npos || find_key(key) != nullptr;
+        if (!key.empty() && spelled && !rest.empty() && !rest.starts_with("::") &&
+            std::string_view(":=<>").find(rest.front()) != std::string_view::npos) {
+            in_.pass(key.size());
+            return parse_keyed(key, start);
+        }
+        query asked;
+        asked.pattern = in_.take_pattern();
+        asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
+        asked.column = in_.column(start);
+        return finish_term(std::move(asked), start);
+    }
+
+    [[nodiscard]] static const query_key* find_key(std::string_view word) {
+        const auto* found =
+            std::find_if(query_keys.begin(), query_keys.end(),
+                         [&](const query_key& known) { return known.name == word; });
+        return found == query_keys.end() ? nullptr : found;
+    }
+
+    query parse_keyed(std::string_view key, std::size_t start) {
+        query asked;
+        asked.column = in_.column(start);
+        if (key == "is") {
+            in_.pass(1);
+            asked.kind = find_flag(in_.take_pattern(), start);
+            return finish_term(std::move(asked), start);
+        }
+        const auto* known = find_key(key);
+        if (known == nullptr) {
+            fail_unknown(key, start);
+        }
+        asked.kind = known->kind;
+        read_operand(known->operand, asked);
+        return finish_term(std::move(asked), start);
+    }
+
+    void read_operand(query_operand operand, query& asked) {
+        const auto sign = in_.at();
+        const auto relation = in_.take_relation();
+        const bool compared = operand >= query_operand::depth && operand <= query_operand::weights;
+        if (relation != query_relation::equal && !compared) {
+            in_.fail(sign, "only numbers can be compared: attr, bytes, confidence, depth, nodes, "
+                           "parameters, rank, weights");
+        }
+        asked.relation = relation;
+        switch (operand) {
+        case query_operand::pattern:
+            asked.pattern = in_.take_pattern();
+            break;
+        case query_operand::value:
+            asked.pattern = in_.take_value();
+            break;
+        case query_operand::depth:
+            asked.number =
+                in_.take_number([](double x) { return x >= 0 && x < 1e9 && std::floor(x) == x; },
+                                "a depth is a whole number, 0 for the root");
+            break;
+        case query_operand::confidence:
+            // Confidences are kept as `float`.
+            asked.number = static_cast<float>(in_.take_number(
+                [](double x) { return x >= 0 && x <= 1; }, "a confidence is a number from 0 to 1"));
+            break;
+        case query_operand::count:
+            asked.number = in_.take_size("a number is missing here, such as 10, 1.5k or 2M");
+            break;
+        case query_operand::weights:
+            if (relation == query_relation::equal) {
+                asked.kind = query_kind::weight;
+                asked.pattern = in_.take_pattern();
+                break;
+            }
+            [[fallthrough]];
+        case query_operand::size:
+            asked.number = in_.take_size("a size is missing here, such as 4096, 10MB or 2GiB");
+            break;
+        case query_operand::attribute:
+            read_attribute(asked);
+            break;
+        case query_operand::two_places:
+            asked.parts.push_back(in_.up_to_dots([&] { return parse_place(); }));
+            if (!in_.take("..")) {
+                in_.fail(in_.at(), "'..' is missing: between:FROM..TO");
+            }
+            asked.parts.push_back(parse_place());
+            break;
+        case query_operand::place:
+            asked.parts.push_back(parse_place());
+            break;
+        }
+    }
+
+    /// `strides`, `strides=[2,2]`, `group>1`.
+    void read_attribute(query& asked) {
+        const auto word = in_.word();
+        const auto end = std::min(word.find_first_of("=<>:"), word.size());
+        asked.word = word.substr(0, end);
+        if (asked.word.empty()) {
+            in_.fail(in_.at(), "the name of an attribute is missing here");
+        }
+        in_.pass(end);
+        asked.relation = query_relation::equal;
+        if (!in_.at_relation()) {
+            return;
+        }
+        asked.relation = in_.take_relation();
+        if (asked.relation == query_relation::equal) {
+            asked.pattern = in_.take_value();
+        } else {
+            asked.number = in_.take_number([](double) { return true; },
+                                           "a number is missing here, to compare with");
+        }
+    }
+
+    /// What is asked for at a place: a term, a group, or the name of a module or node.
+    query parse_place() {
+        if (++nesting_ > max_nesting) {
+            in_.fail(in_.at(), "nested too deeply");
+        }
+        const bool in_brackets = std::exchange(in_brackets_, false);
+        const auto start = in_.at();
+        query result;
+        if (in_.next() == '(') {
+            result = parse_group();
+        } else {
+            result = parse_term();
+            const auto* asked = result.kind == query_kind::module ? &result.parts.front() : nullptr;
+            if (asked != nullptr &&
+                (asked->kind == query_kind::path || asked->kind == query_kind::tag)) {
+                result = or_name(std::move(result), start);
+            }
+        }
+        in_brackets_ = in_brackets;
+        --nesting_;
+        return result;
+    }
+
+    [[nodiscard]] query or_name(query module, std::size_t start) const {
+        query named;
+        named.kind = query_kind::name;
+        named.pattern = module.parts.front().pattern;
+        named.column = in_.column(start);
+        query either;
+        either.kind = query_kind::any_of;
+        either.column = named.column;
+        either.parts = {std::move(module), std::move(named)};
+        return either;
+    }
+
+    [[nodiscard]] query_kind find_flag(std::string_view word, std::size_t at) const {
+        std::string names;
+        for (const auto& known : query_flags) {
+            if (known.name == word) {
+                return known.kind;
+            }
+            names.append(names.empty() ? "" : ", ").append(known.name);
+        }
+        in_.fail(at, "'" + std::string(word) + "' is not known; 'is:' takes " + names);
+    }
+
+    [[noreturn]] void fail_unknown(std::string_view word, std::size_t at) const {
+        nearest_texts nearest(word, 2);
+        std::string names = "is";
+        for (const auto& known : query_keys) {
+            nearest.offer(known.name);
+            names.append(", ").append(known.name);
+        }
+        std::string like;
+        for (const auto& name : nearest.take()) {
+            like.append(like.empty() ? "; like it is '" : ", '").append(name).append(":'");
+        }
+        in_.fail(at, "'" + std::string(word) + ":' is not known" + like + "; known are " + names);
+    }
+
+    /// What is asked of one module holds, outside of brackets, for all that lies in it; what is
+    /// asked of its size for itself.
+    query finish_term(query asked, std::size_t start) {
+        const bool of_module = asked.kind < query_kind::op_type;
+        const auto bracket = in_.at();
+        if (in_brackets_ && !of_module) {
+            in_.fail(start, "asks about a node; in brackets stands what is asked about a module");
+        }
+        if (in_brackets_ || !of_module) {
+            in_.skip_spaces();
+            return asked;
+        }
+        const bool passes_down = asked.kind < query_kind::nodes;
+        query inside;
+        inside.kind = query_kind::module;
+        inside.column = asked.column;
+        if (in_.next() == '[') {
+            in_.pass(1);
+            in_.skip_spaces();
+            in_brackets_ = true;
+            query both;
+            both.kind = query_kind::all_of;
+            both.column = asked.column;
+            both.parts.push_back(std::move(asked));
+            both.parts.push_back(parse_any());
+            in_brackets_ = false;
+            in_.close(']', bracket);
+            if (!passes_down) {
+                return both;
+            }
+            inside.parts.push_back(std::move(both));
+            return inside;
+        }
+        if (asked.kind == query_kind::depth &&
+            (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
+            in_.fail(start,
+                     "everything lies in a module of so small a depth; write 'not depth>...'");
+        }
+        in_.skip_spaces();
+        if (!passes_down) {
+            return asked;
+        }
+        inside.parts.push_back(std::move(asked));
+        return inside;
+    }
+
+    query_lexer in_;
+    std::size_t nesting_ = 0;
+    bool in_brackets_ = false;
+};
+
+} // namespace detail
+
+/// Reads a query as it is written, such as `class:Block and op:MatMul`.
+///
+/// Throws: `error` of `error_code::refused` that names the column.
+/// Complexity: O(length).
+[[nodiscard]] inline query parse_query(std::string_view text) {
+    return detail::query_parser(text).parse();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_QUERY_HPP
+
+// <stemma/query/query_facts.hpp>
+#ifndef STEMMA_QUERY_QUERY_FACTS_HPP
+#define STEMMA_QUERY_QUERY_FACTS_HPP
+
+namespace stemma {
+
+/// An attribute of an operator, as a query compares it.
+struct attribute_fact {
+    std::string name;             ///< `strides`
+    std::string text;             ///< `[2,2]`
+    std::optional<double> number; ///< of one that is a single number
+};
+
+/// What is known of a value.
+struct value_fact {
+    std::string type;                   ///< of its elements, `float32`; "" where unknown
+    bool ranked = false;                ///< whether the number of extents is known
+    std::vector<std::string> extents;   ///< numbers, names, or `?`
+    std::optional<std::uint64_t> bytes; ///< where all extents are known
+};
+
+/// What a query asks of operators, values and modules besides names and places. Operators are given
+/// by vertex index, values and modules by number.
+template <class F>
+concept query_facts = requires(const F& facts, id number) {
+    { facts.attributes(number) } -> std::convertible_to<std::vector<attribute_fact>>;
+    { facts.values_of(number) } -> std::convertible_to<std::vector<id>>;
+    { facts.weights_of(number) } -> std::convertible_to<std::vector<id>>;
+    { facts.value(number) } -> std::convertible_to<value_fact>;
+    { facts.parameters(number) } -> std::convertible_to<std::uint64_t>;
+    { facts.weight_bytes(number) } -> std::convertible_to<std::uint64_t>;
+};
+
+/// Knows nothing: terms about attributes, values and weights hold for nothing.
+struct no_facts {
+    /// Returns: the attributes of an operator.
+    [[nodiscard]] std::vector<attribute_fact> attributes(id) const { return {}; }
+    /// Returns: the values that an operator makes.
+    [[nodiscard]] std::vector<id> values_of(id) const { return {}; }
+    /// Returns: the parameters that an operator reads, as values.
+    [[nodiscard]] std::vector<id> weights_of(id) const { return {}; }
+    /// Returns: type and shape of a value.
+    [[nodiscard]] value_fact value(id) const { return {}; }
+    /// Returns: elements of the parameters of a module and of all below.
+    [[nodiscard]] std::uint64_t parameters(id) const { return 0; }
+    /// Returns: bytes of these.
+    [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
+};
+
+namespace detail {
+
+/// What types are also called.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> type_aliases{
+    {{"float", "float32"},
+     {"double", "float64"},
+     {"half", "float16"},
+     {"fp16", "float16"},
+     {"fp32", "float32"},
+     {"fp64", "float64"},
+     {"bf16", "bfloat16"}}};
+
+[[nodiscard]] inline bool fits_type(std::string_view pattern, std::string_view type) {
+    for (const auto& [alias, name] : type_aliases) {
+        pattern = pattern == alias ? name : pattern;
+    }
+    return !type.empty() && glob_match(pattern, type);
+}
+
+/// Whether a value is as a term says: its type, rank, shape or size.
+[[nodiscard]] inline bool fits_value(const query& term, const value_fact& fact) {
+    switch (term.kind) {
+    case query_kind::weight:
+    case query_kind::type:
+        return fits_type(term.pattern, fact.type);
+    case query_kind::rank:
+        return fact.ranked && term.compares(static_cast<double>(fact.extents.size()));
+    case query_kind::bytes:
+        return fact.bytes && term.compares(static_cast<double>(*fact.bytes));
+    case query_kind::shape: {
+        std::string_view pattern = term.pattern;
+        if (pattern.starts_with('[') && pattern.ends_with(']')) {
+            pattern = pattern.substr(1, pattern.size() - 2);
+        }
+        std::string shape;
+        for (const auto& extent : fact.extents) {
+            shape.append(shape.empty() ? "" : ",").append(extent);
+        }
+        return fact.ranked && glob_match(pattern, shape, ',');
+    }
+    default:
+        return false;
+    }
+}
+
+/// Whether an attribute is as a term says.
+[[nodiscard]] inline bool fits_attribute(const query& term, const attribute_fact& fact) {
+    if (!glob_match(term.word, fact.name)) {
+        return false;
+    }
+    if (term.relation != query_relation::equal) {
+        return fact.number && term.compares(*fact.number);
+    }
+    if (term.pattern.empty() || glob_match(term.pattern, fact.text)) {
+        return true;
+    }
+    float asked = 0; // as files keep them
+    const auto end = term.pattern.data() + term.pattern.size();
+    const auto parsed = std::from_chars(term.pattern.data(), end, asked);
+    return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
+           static_cast<float>(*fact.number) == asked;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_QUERY_FACTS_HPP
+
+// <stemma/query/find_matches.hpp>
+#ifndef STEMMA_QUERY_FIND_MATCHES_HPP
+#define STEMMA_QUERY_FIND_MATCHES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Answers what is asked of single operators, and of modules by what they hold.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+class operator_matcher {
+public:
+    /// Requires: all outlive the matcher.
+    operator_matcher(const Modules& modules, const tag_table& tags, const Ops& ops,
+                     std::span<const attribution> attributions, const provenance_names& provenances,
+                     const Facts& facts)
+        : modules_(modules, tags,
+                   {[this](query_kind kind, id m) { return size_of(kind, m); },
+                    [this](const query& asked) { return holders_of(asked); }})
+        , tree_(&modules.index())
+        , ops_(&ops)
+        , attributions_(attributions)
+        , provenances_(&provenances)
+        , facts_(&facts) {}
+
+    operator_matcher(const operator_matcher&) = delete;
+    operator_matcher& operator=(const operator_matcher&) = delete;
+
+    /// Answers what is asked of single modules.
+    [[nodiscard]] const module_matcher<Modules>& modules() const noexcept { return modules_; }
+
+    /// Returns: the operators for which `asked` holds, by vertex index, ascending.
+    [[nodiscard]] std::vector<id> find(const query& asked) const {
+        left_t left(ops_->graph());
+        narrow(asked, true, left);
+        return std::move(left).indices();
+    }
+
+private:
+    using left_t = vertices_left<graph_of<Ops>>;
+
+    /// Leaves only those for which `asked` holds, or does not, as is wanted.
+    void narrow(const query& asked, bool wanted, left_t& left) const {
+        if (!asked.asks_for_operators()) {
+            const auto fitting = modules_.fitting(asked);
+            keep_if_made(left, wanted,
+                         [&](const attribution& made) { return fitting[made.module] != 0; });
+        } else if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, left_t& still) {
+                narrow(part, holds, still);
+            });
+        } else {
+            narrow_to_term(asked, wanted, left);
+        }
+    }
+
+    /// Leaves only those for whose attribution `fits(made)` is what is wanted.
+    template <class Fits>
+    void keep_if_made(left_t& left, bool wanted, Fits fits) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return fits(attributions_[index_of(ops_->graph(), v)]);
+        });
+    }
+
+    void narrow_to_term(const query& term, bool wanted, left_t& left) const {
+        const glob pattern(term.pattern);
+        switch (term.kind) {
+        case query_kind::op_type:
+            return narrow_to_types(term.pattern, wanted, left);
+        case query_kind::name:
+            return left.keep_if(
+                wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
+        case query_kind::source:
+            return keep_if_made(left, wanted, [&](const attribution& made) {
+                return pattern.matches((*provenances_)[made.source]);
+            });
+        case query_kind::confidence:
+            return keep_if_made(left, wanted, [&](const attribution& made) {
+                return term.compares(made.confidence);
+            });
+        case query_kind::conflict:
+            return keep_if_made(left, wanted,
+                                [](const attribution& made) { return made.conflict; });
+        case query_kind::reads:
+            return narrow_to_readers(term.pattern, wanted, left);
+        case query_kind::attribute:
+            return keep_if_some(left, wanted, &Facts::attributes,
+                                [&](const auto& fact) { return fits_attribute(term, fact); });
+        case query_kind::weight:
+            return keep_if_some(left, wanted, &Facts::weights_of, fits_value_of(term));
+        case query_kind::type:
+        case query_kind::rank:
+        case query_kind::shape:
+        case query_kind::bytes:
+            return keep_if_some(left, wanted, &Facts::values_of, fits_value_of(term));
+        case query_kind::feeds:
+        case query_kind::fed_by:
+        case query_kind::before:
+        case query_kind::after:
+        case query_kind::between:
+            return narrow_to_place(term, wanted, left);
+        default:
+            return keep_if_made(left, wanted, [](const attribution&) { return false; });
+        }
+    }
+
+    [[nodiscard]] auto fits_value_of(const query& term) const {
+        return [&term, this](id value) { return fits_value(term, facts_->value(value)); };
+    }
+
+    /// Leaves only those that have some fact which fits, or only the others.
+    template <class List, class Fits>
+    void keep_if_some(left_t& left, bool wanted, List list, Fits fits) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            const auto all = (facts_->*list)(static_cast<id>(index_of(ops_->graph(), v)));
+            return std::any_of(all.begin(), all.end(), fits);
+        });
+    }
+
+    void narrow_to_place(const query& term, bool wanted, left_t& left) const {
+        const auto reached = [&](const query& from, direction way, reach far) {
+            return reachable(ops_->graph(), std::span<const id>(find(from)), way, far);
+        };
+        const bool forward = term.kind == query_kind::fed_by || term.kind == query_kind::after ||
+                             term.kind == query_kind::between;
+        const bool near = term.kind == query_kind::feeds || term.kind == query_kind::fed_by;
+        auto holds =
+            reached(term.parts.front(), forward ? direction::to_readers : direction::to_producers,
+                    near ? reach::one_edge : reach::any);
+        if (term.kind == query_kind::between) {
+            keep(reached(term.parts.back(), direction::to_producers, reach::any), true, holds);
+        }
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return holds[index_of(ops_->graph(), v)] != 0;
+        });
+    }
+
+    [[nodiscard]] double size_of(query_kind kind, id m) const {
+        if (kind == query_kind::parameters) {
+            return static_cast<double>(facts_->parameters(m));
+        }
+        if (kind == query_kind::weights) {
+            return static_cast<double>(facts_->weight_bytes(m));
+        }
+        if (nodes_.empty()) {
+            nodes_.resize(tree_->size(), 0);
+            for (const auto& made : attributions_) {
+                ++nodes_[made.module];
+            }
+            for (auto below = static_cast<id>(tree_->size()); below-- > 1;) {
+                nodes_[tree_->parent(below)] += nodes_[below];
+            }
+        }
+        return nodes_[m];
+    }
+
+    /// Returns: by module, whether it or one below has an operator that is asked for.
+    [[nodiscard]] vertex_marks holders_of(const query& asked) const {
+        vertex_marks holds(tree_->size(), 0);
+        for (auto v : find(asked)) {
+            holds[attributions_[v].module] = 1;
+        }
+        for (auto m = static_cast<id>(tree_->size()); m-- > 1;) {
+            holds[tree_->parent(m)] |= holds[m];
+        }
+        return holds;
+    }
+
+    void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
+        if (asked.find("::") != asked.npos) {
+            return narrow_to_qualified_types(glob(asked), wanted, left);
+        }
+        if (asked.find_first_of("*?{") == asked.npos) {
+            return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
+                return is_same_text(asked, ops_->op_type(v));
+            });
+        }
+        left.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
+            return pattern.matches(ops_->op_type(v));
+        });
+    }
+
+    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& left) const {
+        std::string qualified;
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            const std::string_view op_type = ops_->op_type(v);
+            bool fits = pattern.matches(op_type);
+            if constexpr (qualified_operators<Ops>) {
+                if (!fits && pattern.may_end_in(op_type)) {
+                    qualified.assign(spelled_domain(ops_->domain(v)));
+                    fits = pattern.matches(qualified.append("::").append(op_type));
+                }
+            }
+            return fits;
+        });
+    }
+
+    void narrow_to_readers(std::string_view asked, bool wanted, left_t& left) const {
+        const glob pattern(asked, '.');
+        std::vector<char8_t> fits; // by parameter
+        if constexpr (parameter_readers<Ops>) {
+            fits.resize(ops_->parameter_count());
+            for (id p = 0; p < fits.size(); ++p) {
+                fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
+            }
+        }
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            char8_t reads = 0;
+            if constexpr (parameter_readers<Ops>) {
+                ops_->for_each_parameter(v, [&](id p) { reads |= fits[p]; });
+            }
+            return reads != 0;
+        });
+    }
+
+    module_matcher<Modules> modules_;
+    const tree_index* tree_;
+    const Ops* ops_;
+    std::span<const attribution> attributions_;
+    const provenance_names* provenances_;
+    const Facts* facts_;
+    mutable std::vector<id> nodes_; // by module, with all below; once they are asked for
+};
+
+/// Returns: the modules that a query holds for: the highest ones that lie in it with all below; or,
+/// where it asks for sizes, each for which it holds but the root, unless it is the only one.
+[[nodiscard]] inline std::vector<id> list_modules(const query& asked, const tree_index& tree,
+                                                  const vertex_marks& holds) {
+    std::vector<id> found;
+    if (asked.asks_for_sizes()) {
+        for (id m = 1; m < tree.size(); ++m) {
+            if (holds[m] != 0) {
+                found.push_back(m);
+            }
+        }
+        if (found.empty() && holds[0] != 0) {
+            found.push_back(0);
+        }
+        return found;
+    }
+    std::vector<id> misses(tree.size() + 1, 0); // before each module
+    for (id m = 0; m < tree.size(); ++m) {
+        misses[m + 1] = misses[m] + (holds[m] != 0 ? 0U : 1U);
+    }
+    for (id m = 0; m < tree.size();) {
+        const bool whole = misses[tree.end(m)] == misses[m];
+        if (whole) {
+            found.push_back(m);
+        }
+        m = whole ? tree.end(m) : m + 1;
+    }
+    return found;
+}
+
+} // namespace detail
+
+/// Returns: the modules that lie in what is asked for with all that is below them, in the order of
+/// the tree, without those that are below another one.
+///
+/// Requires: the query asks about modules only.
+/// Complexity: O(terms * (modules + length of all paths)).
+template <module_view Modules>
+[[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
+                                                    const tag_table& tags) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
+    const auto holds = detail::module_matcher<Modules>(modules, tags).fitting(asked);
+    return detail::list_modules(asked, modules.index(), holds);
+}
+
+/// The same for queries that also ask for sizes of modules and what they hold: of these, each
+/// module but the root for which they hold.
+///
+/// `attributions` is by vertex index; everyone has a module; their sources are called as
+/// `provenances` says. `facts` are what is known besides. Complexity: that, and of
+/// `find_matching_operators` for what modules hold.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::vector<id>
+find_matching_modules(const query& asked, const Modules& modules, const tag_table& tags,
+                      const Ops& ops, std::span<const attribution> attributions,
+                      const provenance_names& provenances = {}, const Facts& facts = {}) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
+    const detail::operator_matcher<Modules, Ops, Facts> matcher(modules, tags, ops, attributions,
+                                                                provenances, facts);
+    return detail::list_modules(asked, modules.index(), matcher.modules().fitting(asked));
+}
+
+/// Returns: the operators for which a query holds, by vertex index, ascending.
+///
+/// `attributions` is by vertex index; everyone has a module; their sources are called as
+/// `provenances` says. An operator is in its module and in
+/// all above. `facts` are what is known besides; without them terms about attributes, values and
+/// weights hold for nothing. Complexity: O(terms * (modules + length of all paths + operators)),
+/// the operators with their parameters, attributes or values for terms that ask for these, and the
+/// edges for those that ask for places.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::vector<id>
+find_matching_operators(const query& asked, const Modules& modules, const tag_table& tags,
+                        const Ops& ops, std::span<const attribution> attributions,
+                        const provenance_names& provenances = {}, const Facts& facts = {}) {
+    return detail::operator_matcher<Modules, Ops, Facts>(modules, tags, ops, attributions,
+                                                         provenances, facts)
+        .find(asked);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_FIND_MATCHES_HPP
+
+// <stemma/query/explain_no_match.hpp>
+#ifndef STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+#define STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Looks for the terms of a query that hold for nothing.
+template <module_view Modules, named_operators Ops, query_facts Facts>
+class lost_terms {
+public:
+    lost_terms(const Modules& modules, const tag_table& tags, const Ops& ops,
+               std::span<const attribution> attributions, const provenance_names& provenances,
+               const Facts& facts)
+        : modules_(modules)
+        , tags_(tags)
+        , ops_(ops)
+        , attributions_(attributions)
+        , provenances_(provenances)
+        , facts_(facts)
+        , matcher_(modules, tags, ops, attributions, provenances, facts) {}
+
+    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
+    [[nodiscard]] std::string find(const query& asked) const {
+        if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
+            return {};
+        }
+        if (asked.kind == query_kind::all_of || asked.kind == query_kind::any_of ||
+            asked.kind == query_kind::module) {
+            return find_in_parts(asked);
+        }
+        if (asked.kind == query_kind::has || asked.kind >= query_kind::feeds) {
+            if (auto found = find_in_places(asked); !found.empty()) {
+                return found;
+            }
+        }
+        return holds_for_something(asked) ? std::string() : describe(asked);
+    }
+
+private:
+    [[nodiscard]] std::string find_in_parts(const query& asked) const {
+        for (const auto& part : asked.parts) {
+            if (auto found = find(part); !found.empty()) {
+                return found;
+            }
+        }
+        return {};
+    }
+
+    /// As above; of a name that may be a module's or a node's, what is said of the module.
+    [[nodiscard]] std::string find_in_places(const query& asked) const {
+        for (const auto& part : asked.parts) {
+            if (!matcher_.find(part).empty()) {
+                continue;
+            }
+            auto found = find(part);
+            return !found.empty() ? found : at_column("no node is there", part);
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool holds_for_something(const query& term) const {
+        if (term.kind >= query_kind::op_type) {
+            return !matcher_.find(term).empty();
+        }
+        const auto holds = matcher_.modules().of_modules(term);
+        return std::find(holds.begin(), holds.end(), 1) != holds.end();
+    }
+
+    [[nodiscard]] std::string describe(const query& term) const {
+        std::string text;
+        switch (term.kind) {
+        case query_kind::path:
+            text = "no module has the path '" + term.pattern + "'";
+            break;
+        case query_kind::tag:
+            text = "no module has the tag '" + term.pattern + "'";
+            break;
+        case query_kind::class_name:
+            text = "no module is of class '" + term.pattern + "'";
+            break;
+        case query_kind::depth:
+            return at_column("no module is so deep", term);
+        case query_kind::nodes:
+        case query_kind::parameters:
+        case query_kind::weights:
+            return at_column("no module is so large, or so small", term);
+        case query_kind::has:
+            return at_column("no module holds such a node", term);
+        case query_kind::attribute:
+            return describe_attribute(term);
+        case query_kind::weight:
+            text = "no node reads parameters of type '" + term.pattern + "'";
+            break;
+        case query_kind::type:
+            text = "no node makes a value of type '" + term.pattern + "'";
+            break;
+        case query_kind::shape:
+            return at_column("no node makes a value of shape '" + term.pattern + "'", term);
+        case query_kind::rank:
+        case query_kind::bytes:
+            return at_column("no node makes such a value of which that is known", term);
+        case query_kind::feeds:
+        case query_kind::before:
+            return at_column("no node leads there", term);
+        case query_kind::fed_by:
+        case query_kind::after:
+            return at_column("no node comes from there", term);
+        case query_kind::between:
+            return at_column("no way leads from the one to the other through anything else", term);
+        case query_kind::op_type:
+            text = "no node is of type '" + term.pattern + "'";
+            break;
+        case query_kind::name:
+            text = "no node is called '" + term.pattern + "'";
+            break;
+        case query_kind::source:
+            text = "no node is known from '" + term.pattern + "'";
+            break;
+        case query_kind::reads:
+            text = "no node reads '" + term.pattern + "'";
+            break;
+        default:
+            return at_column("holds for no node", term);
+        }
+        nearest_texts like(term.pattern, 3);
+        offer_all(term.kind, like);
+        auto names = list_of(like);
+        if (term.kind == query_kind::class_name && !knows_classes()) {
+            names = "; the tree knows no classes";
+        }
+        return at_column(text, term) + names + meant_otherwise(term);
+    }
+
+    [[nodiscard]] static std::string list_of(nearest_texts& like) {
+        std::string names;
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
+        }
+        return names;
+    }
+
+    /// Of an attribute that some node has, what values there are; else what is called like it.
+    [[nodiscard]] std::string describe_attribute(const query& term) const {
+        nearest_texts names(term.word, 3);
+        nearest_texts texts(term.pattern, 3);
+        bool named = false;
+        for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
+            for (const auto& fact : facts_.attributes(v)) {
+                names.offer(fact.name);
+                if (glob_match(term.word, fact.name)) {
+                    named = true;
+                    texts.offer(fact.text);
+                }
+            }
+        }
+        return named ? at_column("no node has that value of attribute '" + term.word + "'", term) +
+                           (term.pattern.empty() ? "" : list_of(texts))
+                     : at_column("no node has an attribute '" + term.word + "'", term) +
+                           list_of(names);
+    }
+
+    [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
+        return "column " + std::to_string(term.column) + ": " + text;
+    }
+
+    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
+    [[nodiscard]] std::string meant_otherwise(const query& term) const {
+        if (term.kind != query_kind::path && term.kind != query_kind::tag) {
+            return {};
+        }
+        const auto hint = [&](std::string_view word, std::string_view what) {
+            return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
+        };
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            if (std::string_view(modules_.class_name(m)) == term.pattern) {
+                return hint("class:", "modules of that class");
+            }
+        }
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            if (std::string_view(ops_.op_type(*it)) == term.pattern) {
+                return hint("op:", "nodes of that type");
+            }
+            if (std::string_view(ops_.name(*it)) == term.pattern) {
+                return hint("name:", "the node of that name");
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool knows_classes() const {
+        bool known = false;
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            known = known || !std::string_view(modules_.class_name(m)).empty();
+        }
+        return known;
+    }
+
+    void offer_all(query_kind kind, nearest_texts& like) const {
+        const auto count = static_cast<id>(modules_.index().size());
+        if (kind == query_kind::type || kind == query_kind::weight) {
+            for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
+                for (auto value :
+                     kind == query_kind::type ? facts_.values_of(v) : facts_.weights_of(v)) {
+                    like.offer(facts_.value(value).type);
+                }
+            }
+        } else if (kind == query_kind::path) {
+            matcher_.modules().for_each_path([&](id, std::string_view path) { like.offer(path); });
+        } else if (kind == query_kind::tag) {
+            for (id m = 0; m < count; ++m) {
+                if (tags_.is_selected(m)) {
+                    like.offer(tags_.text(m));
+                }
+            }
+        } else if (kind == query_kind::class_name) {
+            for (id m = 0; m < count; ++m) {
+                like.offer(modules_.class_name(m));
+            }
+        } else if (kind == query_kind::source) {
+            for (std::size_t p = 0; p < provenances_.size(); ++p) {
+                like.offer(provenances_[static_cast<provenance>(p)]);
+            }
+        } else if (kind == query_kind::reads) {
+            if constexpr (parameter_readers<Ops>) {
+                for (id p = 0; p < ops_.parameter_count(); ++p) {
+                    like.offer(ops_.parameter_name(p));
+                }
+            }
+        } else {
+            for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+                like.offer(kind == query_kind::name ? ops_.name(*it) : ops_.op_type(*it));
+            }
+        }
+    }
+
+    const Modules& modules_;
+    const tag_table& tags_;
+    const Ops& ops_;
+    std::span<const attribution> attributions_;
+    const provenance_names& provenances_;
+    const Facts& facts_;
+    operator_matcher<Modules, Ops, Facts> matcher_;
+};
+
+} // namespace detail
+
+/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
+/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
+/// of it.
+///
+/// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::string
+explain_no_match(const query& asked, const Modules& modules, const tag_table& tags, const Ops& ops,
+                 std::span<const attribution> attributions,
+                 const provenance_names& provenances = {}, const Facts& facts = {}) {
+    auto text = detail::lost_terms<Modules, Ops, Facts>(modules, tags, ops, attributions,
+                                                        provenances, facts)
+                    .find(asked);
+    return !text.empty()                ? text
+           : asked.asks_for_operators() ? "no node fits all that is asked"
+                                        : "no module fits all that is asked";
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+
+// <stemma/io/detail/xml_text.hpp>
+#ifndef STEMMA_IO_DETAIL_XML_TEXT_HPP
+#define STEMMA_IO_DETAIL_XML_TEXT_HPP
+
+namespace stemma::detail {
+
+/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
+/// UTF-8, or no character of XML, becomes U+FFFD: Boost.PropertyTree's escapes pass such bytes on,
+/// and no reader of XML takes them. Complexity: O(length).
+inline void append_xml_text(std::string_view text, std::string& out) {
+    constexpr std::string_view unknown = "\xef\xbf\xbd";
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text[0]);
+        const auto length = detail::utf8_length(text);
+        if (length == 0) {
+            out.append(unknown);
+            text.remove_prefix(1);
+            continue;
+        }
+        switch (c) {
+        case '&':
+            out.append("&amp;");
+            break;
+        case '<':
+            out.append("&lt;");
+            break;
+        case '>':
+            out.append("&gt;");
+            break;
+        case '"':
+            out.append("&quot;");
+            break;
+        case '\'':
+            out.append("&#39;");
+            break;
+        case '\t':
+            out.append("&#9;");
+            break;
+        case '\n':
+            out.append("&#10;");
+            break;
+        case '\r':
+            out.append("&#13;");
+            break;
+        default: {
+            const auto character = text.substr(0, length);
+            const bool is_one =
+                c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
+            out.append(is_one ? character : unknown);
+        }
+        }
+        text.remove_prefix(length);
+    }
+}
+
+/// Returns: the same as a text of its own.
+[[nodiscard]] inline std::string xml_text(std::string_view text) {
+    std::string out;
+    append_xml_text(text, out);
+    return out;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_IO_DETAIL_XML_TEXT_HPP
+
+// <stemma/report/fold_graph.hpp>
+#ifndef STEMMA_REPORT_FOLD_GRAPH_HPP
+#define STEMMA_REPORT_FOLD_GRAPH_HPP
+
+namespace stemma {
+
+/// What a box stands for.
+enum class box_kind : std::uint8_t {
+    one_operator,  ///< which stands in an open module itself
+    closed_module, ///< with all that is in it and below
+    rest,          ///< what did not fit into an open module
+};
+
+/// Something that a picture shows as one.
+struct folded_box {
+    box_kind kind = box_kind::one_operator; ///< what `of` names
+    id of = no_id;                          ///< vertex index, or module
+    id around = no_id;                      ///< the open module that it stands in
+    std::size_t operators = 0;              ///< how many it stands for
+};
+
+/// All that flows from one box to another one.
+struct folded_edge {
+    id from = no_id;        ///< number of the producing box
+    id to = no_id;          ///< number of the reading box, another one
+    id value = no_id;       ///< the first one
+    std::size_t values = 0; ///< how many different ones
+};
+
+/// A graph in which some modules are open and all others are one box each.
+struct folded_graph {
+    std::vector<bool> open;         ///< by module
+    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
+    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
+    std::vector<folded_edge> edges; ///< each pair of boxes once
+};
+
+/// What is shown, and how much of it.
+struct collapse_options {
+    id root = 0;      ///< the module that is shown
+    id depth = no_id; ///< so many levels below it are open, if they fit
+
+    /// Beyond these, modules stay closed and operators go into boxes of the rest.
+    std::size_t max_boxes = 60;
+};
+
+namespace detail {
+
+/// Opens modules level by level so long as all boxes are not too many.
+class module_opener {
+public:
+    module_opener(const tree_index& tree, std::span<const id> module,
+                  const std::vector<bool>& shown, const collapse_options& options)
+        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
+        for (std::size_t v = 0; v < module.size(); ++v) {
+            direct_[module[v]] += shown[v] ? 1U : 0U;
+        }
+        all_ = direct_;
+        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+            all_[tree.parent(m)] += all_[m];
+            filled_[tree.parent(m)] += all_[m] > 0 ? 1U : 0U;
+        }
+    }
+
+    [[nodiscard]] std::vector<bool> open() const {
+        std::vector<bool> open(tree_.size(), false);
+        open[options_.root] = true;
+        std::size_t boxes = contents(options_.root);
+        std::vector<id> level;
+        std::vector<id> below;
+        append_children(options_.root, level);
+        for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
+            below.clear();
+            for (auto m : level) {
+                boxes += contents(m) - 1;
+                append_children(m, below);
+            }
+            if (boxes > options_.max_boxes) {
+                break;
+            }
+            for (auto m : level) {
+                open[m] = true;
+            }
+            level.swap(below);
+        }
+        return open;
+    }
+
+    /// Returns: operators in a module itself.
+    [[nodiscard]] std::size_t direct(id m) const { return direct_[m]; }
+
+    /// Whether operators are in a module or below it.
+    [[nodiscard]] bool is_filled(id m) const { return all_[m] > 0; }
+
+private:
+    void append_children(id m, std::vector<id>& level) const {
+        for (const id c : tree_.children(m)) {
+            if (is_filled(c)) {
+                level.push_back(c);
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
+
+    const tree_index& tree_;
+    const collapse_options& options_;
+    std::vector<id> direct_;
+    std::vector<id> filled_; // children that are
+    std::vector<id> all_;
+};
+
+/// Puts operators into boxes, in order.
+class box_filler {
+public:
+    box_filler(const tree_index& tree, const module_opener& opener, const collapse_options& options,
+               folded_graph& result)
+        : tree_(tree)
+        , root_(options.root)
+        , most_(std::max<std::size_t>(options.max_boxes, 2))
+        , result_(result)
+        , holder_(tree.size(), no_id)
+        , box_of_module_(tree.size(), no_id) {
+        for (auto m = root_; m < tree.end(root_); ++m) {
+            const bool open = result.open[m];
+            const auto above = open ? no_id : holder_[tree.parent(m)];
+            const bool closed = !open && result.open[above];
+            holder_[m] = open || closed ? m : above;
+            total_ += open ? opener.direct(m) : closed && opener.is_filled(m) ? 1U : 0U;
+        }
+        result.boxes.reserve(std::min(total_, most_));
+    }
+
+    void add(id v, id module) {
+        const auto holder = holder_[module];
+        if (holder == no_id) {
+            return;
+        }
+        auto box = box_of_module_[holder];
+        if (box == no_id) {
+            box = find_box(v, holder);
+        }
+        result_.box_of[v] = box;
+        ++result_.boxes[box].operators;
+    }
+
+private:
+    [[nodiscard]] id find_box(id v, id holder) {
+        const bool open = result_.open[holder];
+        const bool fits = total_ <= most_ || result_.boxes.size() + 1 < most_;
+        auto box = fits ? no_id : rest_;
+        if (box == no_id) {
+            box = static_cast<id>(result_.boxes.size());
+            result_.boxes.push_back(
+                !fits  ? folded_box{box_kind::rest, root_, root_, 0}
+                : open ? folded_box{box_kind::one_operator, v, holder, 0}
+                       : folded_box{box_kind::closed_module, holder, tree_.parent(holder), 0});
+            rest_ = fits ? rest_ : box;
+        }
+        if (!open) {
+            box_of_module_[holder] = box;
+        }
+        return box;
+    }
+
+    const tree_index& tree_;
+    id root_;
+    std::size_t most_;
+    folded_graph& result_;
+    std::vector<id> holder_; // by module: itself where it is open, else the outermost closed one
+    std::vector<id> box_of_module_;
+    std::size_t total_ = 0; // boxes that there would be without a limit
+    id rest_ = no_id;
+};
+
+/// Calls `take(from, to, value)` for every edge from one box to another one.
+template <operator_graph_like Graph, class Take>
+void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = box_of[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = box_of[index_of(graph, source(*in, graph))];
+            if (from != no_id && from != to) {
+                take(from, to, value_on(graph, *in));
+            }
+        }
+    }
+}
+
+/// Returns: what flows between boxes, by producing box, then by reading box.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
+                                                  std::size_t boxes) {
+    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
+    for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
+    for_each_flow(graph, box_of, [&](id from, id to, id value) {
+        flows[end[from]++] = std::uint64_t{to} << 32U | value;
+    });
+    std::vector<folded_edge> edges;
+    for (std::size_t from = 0, at = 0; from < boxes; ++from) {
+        const auto first = at;
+        std::sort(flows.data() + first, flows.data() + end[from]);
+        for (; at < end[from]; ++at) {
+            const auto to = static_cast<id>(flows[at] >> 32U);
+            if (at == first || to != flows[at - 1] >> 32U) {
+                edges.push_back({static_cast<id>(from), to, static_cast<id>(flows[at]), 1});
+            } else if (flows[at] != flows[at - 1]) {
+                ++edges.back().values;
+            }
+        }
+    }
+    return edges;
+}
+
+} // namespace detail
+
+/// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
+/// so long as there are not too many boxes. What does not even fit into the outermost module is one
+/// box in the end.
+///
+/// `module` and `shown` are by vertex index. Boxes are in the order of their first operators.
+/// Complexity: O(V + E log E + modules).
+template <operator_graph_like Graph>
+[[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
+                                      std::span<const id> module, const std::vector<bool>& shown,
+                                      const collapse_options& options = {}) {
+    const detail::module_opener opener(tree, module, shown, options);
+    folded_graph result;
+    result.open = opener.open();
+    result.box_of.assign(module.size(), no_id);
+    detail::box_filler boxes(tree, opener, options, result);
+    for (id v = 0; v < module.size(); ++v) {
+        if (shown[v]) {
+            boxes.add(v, module[v]);
+        }
+    }
+    result.edges = detail::join_flows(graph, result.box_of, result.boxes.size());
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_FOLD_GRAPH_HPP
+
+// <stemma/report/visibility.hpp>
+#ifndef STEMMA_REPORT_VISIBILITY_HPP
+#define STEMMA_REPORT_VISIBILITY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Ops>
+concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
+    { p.shows(ops, v) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+///
+/// `shows(ops, v)`: whether it shows `v`.
+///
+/// Requires: the same answer for the same operator during one call.
+/// Complexity: callers ask once per operator.
+template <class P, class Ops>
+concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+
+namespace detail {
+
+/// A visibility policy, or a function as its `shows`.
+template <class P, class Ops>
+concept showing = visibility_policy<P, Ops> || answering<P, bool, const Ops&, operator_t<Ops>>;
+
+template <class P, class Ops>
+[[nodiscard]] bool shows(const P& chosen, const Ops& ops, operator_t<Ops> v) {
+    if constexpr (policy<P>) {
+        return chosen.shows(ops, v);
+    } else {
+        return chosen(ops, v);
+    }
+}
+
+} // namespace detail
+
+/// Everything that computes: all operators but constants of the standard.
+struct hide_constants {
+    using policy_category = visibility_category;
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        if constexpr (qualified_operators<Ops>) {
+            if (!std::string_view(ops.domain(v)).empty()) {
+                return true;
+            }
+        }
+        return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+/// All operators but those of some types, by glob: `Constant`, `*Linear`.
+struct hide_types {
+    using policy_category = visibility_category;
+
+    std::vector<std::string> patterns{}; ///< globs of operator types
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return detail::glob_match(pattern, ops.op_type(v));
+        });
+    }
+};
+
+/// Every operator.
+struct show_all {
+    using policy_category = visibility_category;
+
+    template <operator_view Ops>
+    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
+        return true;
+    }
+};
+
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_visibility_policy() {
+    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
+    static_assert(detail::declares<P, visibility_category>,
+                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
+    static_assert(detail::has_shows<P, Ops>,
+                  "visibility policy: add `bool shows(const Ops&, operator) const`");
+    return visibility_policy<P, Ops>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_VISIBILITY_HPP
+
+// <stemma/core/detail/policy_answer.hpp>
+#ifndef STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+#define STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+
+namespace stemma::detail {
+
+/// Ends what asked a policy that answered nonsense.
+/// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
+/// where
+///   it has one.
+template <class P>
+[[noreturn]] void refuse_answer(const P& policy, std::string_view role, std::string_view answer) {
+    const auto name = name_of_policy(policy);
+    auto place = std::string(role) + " policy";
+    if (!name.empty()) {
+        place.append(" '").append(name).append("'");
+    }
+    STEMMA_THROW(error(error_code::refused, "", place, answer));
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
+
+// <stemma/tagging/attribute.hpp>
+#ifndef STEMMA_TAGGING_ATTRIBUTE_HPP
+#define STEMMA_TAGGING_ATTRIBUTE_HPP
+
+namespace stemma {
+
+/// Some operators, by vertex index, with a list of things each.
+template <class T>
+class per_operator_lists {
+public:
+    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
+    /// before `of`, which finds the list that was added first.
+    void add(id v, std::span<const T> items) {
+        entries_.push_back({v, items_.size(), items.size()});
+        items_.insert(items_.end(), items.begin(), items.end());
+    }
+
+    /// Adds all lists of another one. Complexity: O(what it holds).
+    void append(const per_operator_lists& other) {
+        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
+    }
+
+    /// Returns: how many lists were added.
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+    /// Returns: the list of vertex index `v`; empty when it has none.
+    /// Complexity: O(log size), if lists were added by rising vertex index.
+    [[nodiscard]] std::span<const T> of(id v) const noexcept {
+        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
+                                         [](const entry& e, id wanted) { return e.v < wanted; });
+        return it == entries_.end() || it->v != v ? std::span<const T>{}
+                                                  : std::span(items_).subspan(it->first, it->count);
+    }
+
+    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& e : entries_) {
+            f(e.v, std::span(items_).subspan(e.first, e.count));
+        }
+    }
+
+    /// Makes `of` work after lists were added in any order.
+    void sort() {
+        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
+        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
+            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
+        }
+    }
+
+private:
+    struct entry {
+        id v = no_id;
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    std::vector<entry> entries_;
+    std::vector<T> items_;
+};
+
+/// What the evidence says of all operators.
+struct evidence_result {
+    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
+    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
+    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
+                                         ///< decided between them
+    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
+    std::size_t dropped = 0;             ///< operators with claims that were not believed
+};
+
+/// The sources that need nothing but the model itself.
+using name_sources =
+    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
+                     parameter_names, parameter_regions, leftovers, class_tags>;
+
+namespace detail {
+
+/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
+template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
+void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
+               Iterator last, const Resolution& resolution, std::span<attribution> of,
+               evidence_result& result) {
+    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
+    std::vector<claim> claims;
+    attribution resolved;
+    std::vector<id> modules;
+    for (; it != last; ++it) {
+        auto end = claims.begin();
+        bool as_before = true;
+        bool is_called = false;
+        sources.for_each_claim(*it, [&](const claim& made) {
+            if (made.module >= tree.size() ||
+                (made.caller != no_id && made.caller >= tree.size())) {
+                STEMMA_THROW(error(error_code::refused, "", "evidence",
+                                   "a source claims a module that is not in the tree"));
+            }
+            is_called |= made.caller != no_id;
+            if (end == claims.end()) {
+                claims.push_back(made);
+                end = claims.end();
+                as_before = false;
+                return;
+            }
+            if (!as_before || *end != made) {
+                *end = made;
+                as_before = false;
+            }
+            ++end;
+        });
+        if (end == claims.begin()) {
+            continue;
+        }
+        if (!as_before || end != claims.end()) {
+            claims.erase(end, claims.end());
+            resolved = resolution.resolve(tree, claims);
+            if (resolved.module != no_id && resolved.module >= tree.size()) {
+                detail::refuse_answer(resolution, "resolution",
+                                      "names a module that is not in the tree");
+            }
+        }
+        const auto v = static_cast<id>(index_of(graph, *it));
+        of[v] = resolved;
+        if (resolved.module == no_id) {
+            ++result.dropped;
+        }
+        if (resolved.conflict) {
+            result.conflicts.add(v, claims);
+        }
+        if (claims.size() > 1 && claims.front().source == claims.back().source) {
+            modules.clear();
+            for (const auto& one : claims) {
+                modules.push_back(one.module);
+            }
+            result.alternatives.add(v, modules);
+        }
+        if (!is_called) {
+            continue;
+        }
+        for (const auto& one : claims) {
+            if (one.caller != no_id && one.module == resolved.module &&
+                one.source == resolved.source) {
+                result.callers.add(v, {&one.caller, 1});
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Asks the sources about every operator and resolves what they claim, by as many threads as are
+/// given.
+/// Requires: the context allows so many.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_weight>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence, const Resolution& resolution,
+                                        thread_limit threads) {
+    const auto& graph = context.ops().graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto sources = detail::prepare_source(evidence, context);
+    std::vector<attribution> of(size);
+    // Operators do not take equally long, so there are more parts than threads.
+    const auto workers = threads.parts_of_operators(size);
+    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
+    detail::for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
+        const auto [first, last] = detail::vertex_range(graph, parts.size(), part);
+        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
+                          parts[part]);
+    });
+    auto result = std::move(parts.front());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        result.conflicts.append(parts[part].conflicts);
+        result.alternatives.append(parts[part].alternatives);
+        result.callers.append(parts[part].callers);
+        result.dropped += parts[part].dropped;
+    }
+    result.of = std::move(of);
+    result.conflicts.sort();
+    result.alternatives.sort();
+    result.callers.sort();
+    return result;
+}
+
+/// The same, by as many threads as the context allows.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_weight>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    return attribute(context, evidence, resolution, context.threads());
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_ATTRIBUTE_HPP
+
+// <stemma/tagging/select_modules.hpp>
+#ifndef STEMMA_TAGGING_SELECT_MODULES_HPP
+#define STEMMA_TAGGING_SELECT_MODULES_HPP
+
+namespace stemma {
+
+/// Returns: for each module the nearest selected one that is it or above it. `selection` is a
+/// policy, or a function of modules and module.
+/// Complexity: one `selects` per module.
+template <module_view Modules, detail::selecting<Modules> Selection = not_infrastructure>
+[[nodiscard]] std::vector<id> select_modules(const Modules& modules,
+                                             const Selection& selection = {}) {
+    const tree_index& tree = modules.index();
+    std::vector<id> selected(tree.size());
+    for (id m = 1; m < tree.size(); ++m) {
+        selected[m] = detail::selects(selection, modules, m) ? m : selected[tree.parent(m)];
+    }
+    return selected;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_SELECT_MODULES_HPP
+
+// <stemma/tagging/name_modules.hpp>
+#ifndef STEMMA_TAGGING_NAME_MODULES_HPP
+#define STEMMA_TAGGING_NAME_MODULES_HPP
+
+namespace stemma {
+
+/// Returns: the tags of the modules that `selection` picks, printed by `naming`.
+/// Complexity: that of the two policies, plus O(modules).
+template <module_view Modules, detail::selecting<Modules> Selection = not_infrastructure,
+          naming_policy<Modules> Naming = class_paths>
+[[nodiscard]] tag_table name_modules(const Modules& modules, const Selection& selection = {},
+                                     const Naming& naming = {}) {
+    tag_table tags(modules.index(), select_modules(modules, selection));
+    naming.name_modules(modules, tags);
+    for (id m = 0; m < tags.size(); ++m) {
+        if (tags.is_selected(m) && !tags.has_segment(m)) {
+            detail::refuse_answer(naming, "naming", "gives a selected module no segment");
+        }
+    }
+    tags.finish();
+    return tags;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_NAME_MODULES_HPP
+
+// <stemma/tagging/number_calls.hpp>
+#ifndef STEMMA_TAGGING_NUMBER_CALLS_HPP
+#define STEMMA_TAGGING_NUMBER_CALLS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether metadata name the module of an operator and not the call.
+[[nodiscard]] inline bool lacks_call(const attribution& known) noexcept {
+    return known.module != no_id && known.source == provenance::metadata && known.call == no_id;
+}
+
+/// Numbers the calls of one module after the other.
+template <parameter_readers Ops>
+class call_numberer {
+public:
+    call_numberer(const Ops& ops, const tree_index& modules, std::span<attribution> result)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , modules_(modules)
+        , result_(result)
+        , readings_(ops.parameter_count())
+        , joined_(result.size(), no_id) {}
+
+    void run() {
+        open_.reserve(result_.size());
+        sweep_order(graph_).forward([&](operator_t<Ops> v) {
+            if (lacks_call(known(v))) {
+                open_.push_back(v);
+            }
+        });
+        const grouped_ids by_module(modules_.size(), [&](auto take) {
+            for (id i = 0; i < open_.size(); ++i) {
+                take(known(open_[i]).module, i);
+            }
+        });
+        for (id module = 0; module < modules_.size(); ++module) {
+            const auto own = by_module[module];
+            if (own.empty()) {
+                continue;
+            }
+            find_anchors(own, module);
+            if (!anchors_.empty()) {
+                number_by_anchors(own, module);
+            } else if (modules_.end(module) == module + 1) {
+                number_components(own, module);
+            }
+        }
+    }
+
+private:
+    /// How many operators of a module read a parameter.
+    struct reading {
+        id module = no_id;
+        id last = no_id; // of the operators
+        id count = 0;
+    };
+
+    [[nodiscard]] attribution& known(operator_t<Ops> v) { return result_[index_at(v)]; }
+
+    // The operators of one module are named by their places in `open_`, as `own`.
+
+    /// Finds the operators that read the parameter that is read most often, in order.
+    void find_anchors(std::span<const id> own, id module) {
+        id most_read = no_id;
+        id most = 0;
+        for (auto i : own) {
+            const auto v = open_[i];
+            ops_.for_each_parameter(v, [&](id p) {
+                auto& read = readings_[p];
+                if (read.module != module) {
+                    read = {module, no_id, 0};
+                }
+                read.count += read.last == i ? 0U : 1U;
+                read.last = i;
+                if (read.count > most) {
+                    most = read.count;
+                    most_read = p;
+                }
+            });
+        }
+        anchors_.clear();
+        for (auto i = own.begin(); anchors_.size() < most; ++i) {
+            bool reads = false;
+            ops_.for_each_parameter(open_[*i], [&](id p) { reads = reads || p == most_read; });
+            if (reads) {
+                anchors_.push_back(*i);
+            }
+        }
+    }
+
+    void number_by_anchors(std::span<const id> own, id module) {
+        const auto call_of = [&](operator_t<Ops> v) {
+            return known(v).module == module ? known(v).call : no_id;
+        };
+        for (id call = 0; call < anchors_.size(); ++call) {
+            known(open_[anchors_[call]]).call = call;
+        }
+        auto anchor = anchors_.begin(); // both stand in the same order
+        for (auto i : own) {
+            const auto v = open_[i];
+            if (anchor != anchors_.end() && *anchor == i) {
+                ++anchor;
+                continue;
+            }
+            auto& call = known(v).call;
+            for (auto [in, last] = in_edges(v, graph_); in != last; ++in) {
+                const auto behind = call_of(source(*in, graph_));
+                call = behind == no_id ? call : call == no_id ? behind : std::max(call, behind);
+            }
+        }
+        for (auto i = own.rbegin(); i != own.rend(); ++i) {
+            const auto v = open_[*i];
+            auto& call = known(v).call;
+            if (call == no_id) {
+                id before = anchors_.size() == 1 ? 0 : no_id;
+                for (auto [out, last] = out_edges(v, graph_); out != last; ++out) {
+                    before = std::min(before, call_of(target(*out, graph_)));
+                }
+                call = before;
+            }
+        }
+    }
+
+    void number_components(std::span<const id> own, id module) {
+        for (auto i : own) {
+            const auto v = open_[i];
+            joined_[index_at(v)] = index_at(v);
+        }
+        for (auto i : own) {
+            const auto v = open_[i];
+            for (auto [in, last] = in_edges(v, graph_); in != last; ++in) {
+                const auto u = index_at(source(*in, graph_));
+                if (result_[u].module == module && joined_[u] != no_id) {
+                    const auto a = first_of(u);
+                    const auto b = first_of(index_at(v));
+                    joined_[std::max(a, b)] = std::min(a, b);
+                }
+            }
+        }
+        id calls = 0;
+        for (auto i : own) {
+            const auto v = open_[i];
+            auto& call = result_[first_of(index_at(v))].call;
+            call = call == no_id ? calls++ : call;
+            known(v).call = call;
+        }
+    }
+
+    [[nodiscard]] id first_of(id v) {
+        while (joined_[v] != v) {
+            joined_[v] = joined_[joined_[v]];
+            v = joined_[v];
+        }
+        return v;
+    }
+
+    [[nodiscard]] id index_at(operator_t<Ops> vertex) const {
+        return static_cast<id>(index_of(graph_, vertex));
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    const tree_index& modules_;
+    std::span<attribution> result_;
+    std::vector<operator_t<Ops>> open_; // operators without a number, in order
+    std::vector<id> anchors_;           // those of one module, by their places in `open_`
+    std::vector<reading> readings_;     // by parameter
+    std::vector<id> joined_;            // union-find over the operators of one module
+};
+
+} // namespace detail
+
+/// Numbers the calls of modules by data flow, for operators whose metadata name the module and not
+/// the call.
+///
+/// A module runs once for each operator of its own that reads the same parameter of it. An operator
+/// belongs to the last of these that its inputs come through, inside of the module; to the first
+/// that it leads to, when they come through none. A module without children and parameters runs
+/// once for each set of its operators that hang together. Others stay without a number.
+///
+/// `result` is by vertex index.
+/// Complexity: O(V + E + modules + parameters + reads of parameters).
+template <parameter_readers Ops>
+void number_calls(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
+    if (std::any_of(result.begin(), result.end(), detail::lacks_call)) {
+        detail::call_numberer<Ops>(ops, modules, result).run();
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_NUMBER_CALLS_HPP
+
+// <stemma/tagging/overrule_shared.hpp>
+#ifndef STEMMA_TAGGING_OVERRULE_SHARED_HPP
+#define STEMMA_TAGGING_OVERRULE_SHARED_HPP
+
+namespace stemma {
+
+/// An attribution that gave way to a second witness.
+struct overruled {
+    id v = no_id;       ///< vertex index
+    attribution before; ///< what the evidence had said
+    id readers = no_id; ///< what the modules of the readers have in common
+    float least = 0;    ///< how sure all of these are
+};
+
+/// Corrects the evidence on constants and shape computations that several modules use.
+///
+/// Exporters compute equal ones once and leave them the scope of the module that came first. One
+/// that is read in its module, and in one that is neither above nor below that, belongs to the
+/// common ancestor of its own and all that read it; so does a constant that only others read. What
+/// is computed and only read by others is a result of its module, as the angles of rotary
+/// embeddings are.
+///
+/// `result` is by vertex index, and `module == no_id` where nothing is known; `independent` is what
+/// `data_independent` says of `ops`.
+/// Returns: what changed, in the order of `vertices`.
+/// Complexity: O(V + edges of what is independent).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result,
+                                       const std::vector<bool>& independent) {
+    std::vector<overruled> changed;
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
+            const auto& made = result[v];
+            if (made.module == no_id || !independent[v]) {
+                continue;
+            }
+            bool foreign = false;
+            const auto [in, in_last] = in_edges(*it, graph);
+            bool own = in == in_last; // a constant may stand in any scope
+            detail::common_module readers;
+            float least = std::min(detail::confidence::read_by_others, made.confidence);
+            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
+                const auto& read_by = result[detail::index_of(graph, target(*out, graph))];
+                if (const auto reader = read_by.module; reader != no_id) {
+                    readers.add(reader);
+                    least = std::min(least, read_by.confidence);
+                    foreign = foreign || !modules.are_related(reader, made.module);
+                    own = own || modules.is_ancestor(made.module, reader);
+                }
+            }
+            if (foreign && own) {
+                changed.push_back({v, made, readers.get(modules), least});
+            }
+        }
+        for (const auto& [v, before, common, least] :
+             changed) { // once all were asked what they were
+            result[v] = {modules.lca(before.module, common), no_id, least, before.source, true};
+        }
+    }
+    return changed;
+}
+
+/// The same, where that is not known yet. Complexity: O(V + E).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result) {
+    const sweep_order order(ops.graph());
+    return overrule_shared(ops, modules, result, data_independent(ops, order));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_OVERRULE_SHARED_HPP
+
+// <stemma/tagging/detail/limit_confidence.hpp>
+#ifndef STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+#define STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+
+namespace stemma::detail {
+
+/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
+/// from.
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order,
+                                                 std::span<const id> evidence) {
+    const auto& graph = ops.graph();
+    std::vector<bool> known(evidence.size(), false);
+    order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        bool here = evidence[v] != no_id;
+        if (!here) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
+                here = known[index_of(graph, source(*it, graph))];
+            }
+        }
+        known[v] = here;
+    });
+    return known;
+}
+
+/// Makes no operator without evidence surer than those it follows.
+///
+/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
+/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
+/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
+/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
+/// V).
+template <operator_view Ops>
+void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
+                      std::span<const id> evidence, std::span<attribution> result) {
+    using entry = std::pair<float, id>; // what is least sure comes first
+    float most = 0;
+    for (id v = 0; v < result.size(); ++v) {
+        most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
+    }
+    std::vector<entry> found;
+    for (id v = 0; v < result.size(); ++v) {
+        if (result[v].source != provenance::root && result[v].confidence < most) {
+            found.emplace_back(result[v].confidence, v);
+        }
+    }
+    if (found.empty()) {
+        return;
+    }
+    const auto& graph = ops.graph();
+    const vertices_by_index<graph_of<Ops>> vertex_of(graph);
+    const auto above = detail::known_from_above(ops, order, evidence);
+    std::vector<std::pair<id, id>> bodies; // owner, operator that follows it
+    for (const auto& op : detail::operators_in_bodies(ops)) {
+        if (evidence[op.v] == no_id && result[op.v].source == provenance::owner) {
+            bodies.emplace_back(op.owner, op.v);
+        }
+    }
+    std::sort(bodies.begin(), bodies.end());
+    std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
+                                                                        std::move(found));
+    const auto limit = [&](id v, float confidence) {
+        if (evidence[v] == no_id && result[v].confidence > confidence) {
+            result[v].confidence = confidence;
+            next.emplace(confidence, v);
+        }
+    };
+    while (!next.empty()) {
+        const auto [confidence, v] = next.top();
+        next.pop();
+        if (result[v].confidence < confidence) {
+            continue; // it was told before, of a lower one
+        }
+        const auto from = result[v].source;
+        if (evidence[v] != no_id || from != provenance::producer) {
+            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
+                if (const auto how = result[producer].source;
+                    how == provenance::consumer || how == provenance::between) {
+                    limit(producer, confidence);
+                }
+            }
+        }
+        if (above[v]) {
+            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
+                if (const auto how = result[reader].source;
+                    how == provenance::producer || how == provenance::between) {
+                    limit(reader, confidence);
+                }
+            }
+        }
+        for (auto op = std::lower_bound(bodies.begin(), bodies.end(), std::pair(v, id{0}));
+             op != bodies.end() && op->first == v; ++op) {
+            limit(op->second, confidence);
+        }
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
+
+// <stemma/tagging/propagate.hpp>
+#ifndef STEMMA_TAGGING_PROPAGATE_HPP
+#define STEMMA_TAGGING_PROPAGATE_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Gives owners of bodies without evidence what the evidence in their bodies has in common,
+/// innermost bodies first.
+template <operator_view Ops>
+void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
+    const auto inner = operators_in_bodies(ops);
+    if (inner.empty()) {
+        return;
+    }
+    struct said {
+        common_module module;
+        float least = confidence::bodies; // how sure all are that were heard
+    };
+    std::unordered_map<id, said> heard; // by owner
+    const auto settle = [&](id v) {
+        const auto found = heard.find(v);
+        if (result[v].module == no_id && found != heard.end()) {
+            result[v] = {found->second.module.get(modules), no_id, found->second.least,
+                         provenance::owner, false};
+        }
+    };
+    for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
+        settle(op->v);
+        if (result[op->v].module != no_id) {
+            auto& here = heard[op->owner];
+            here.module.add(result[op->v].module);
+            here.least = std::min(here.least, result[op->v].confidence);
+        }
+    }
+    for (const auto& op : inner) {
+        settle(op.owner);
+    }
+}
+
+} // namespace detail
+
+/// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
+///
+/// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
+/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left. None
+/// is surer than those it follows. `independent` is what `data_independent` says of `ops`, where
+/// that is known. Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
+template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
+void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
+               const Policy& policy = {}, thread_limit threads = {},
+               const std::vector<bool>* independent = nullptr) {
+    STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
+    const sweep_order order(ops.graph());
+    if (detail::propagates(policy)) {
+        detail::hear_bodies(ops, modules, result);
+    }
+    std::vector<id> evidence(result.size());
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        evidence[v] = result[v].module;
+    }
+    if (std::find(evidence.begin(), evidence.end(), no_id) == evidence.end()) {
+        return;
+    }
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
+                     result);
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        if (result[v].module >= modules.size()) {
+            detail::refuse_answer(policy, "propagation",
+                                  result[v].module == no_id
+                                      ? "gives an operator without evidence no module"
+                                      : "names a module that is not in the tree");
+        }
+    }
+    detail::limit_confidence(ops, order, evidence, result);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class... Others>
+    requires(!operator_view<Ops>)
+void propagate(const Ops&, const tree_index&, const Others&...) {
+    static_assert(explain_operator_view<Ops>());
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_PROPAGATE_HPP
+
+// <stemma/core/detail/id_set_union.hpp>
+#ifndef STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
+#define STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
+
+namespace stemma::detail {
+
+/// The union of sets of a pool, as they come. Two or more sets with more than `cap` elements
+/// together are too large: then only the least and the greatest are known.
+class id_set_union {
+public:
+    /// `pool` must outlive the union.
+    id_set_union(id_set_pool& pool, std::size_t cap) : pool_(&pool), cap_(cap) {}
+
+    /// Makes it empty.
+    void clear() noexcept {
+        set_ = no_id;
+        last_ = no_id;
+        merged_.clear();
+        is_large_ = false;
+    }
+
+    /// Adds the elements of a set of the pool.
+    /// Complexity: O(elements of both), O(1) for the set added last and one that is all there is so
+    /// far.
+    void add(id_set set) {
+        if (set == no_id || set == last_ || set == set_) {
+            return;
+        }
+        last_ = set;
+        if (set_ == no_id && merged_.empty()) {
+            set_ = set;
+            return;
+        }
+        unite(set);
+        if (!is_large_ && bound() > cap_) {
+            look_at_size();
+        }
+    }
+
+    /// Whether there are two or more sets, and more than `cap` elements.
+    [[nodiscard]] bool is_large() const noexcept { return is_large_; }
+
+    /// Returns: the least element. Requires: `is_large()`.
+    [[nodiscard]] id least() const noexcept { return least_; }
+
+    /// Returns: the greatest element. Requires: `is_large()`.
+    [[nodiscard]] id greatest() const noexcept { return greatest_; }
+
+    /// Returns: the union as a set of the pool, which it is added to.
+    /// Requires: not `is_large()`.
+    [[nodiscard]] id_set get() {
+        return set_ != no_id || merged_.empty() ? set_ : pool_->intern_chunks(merged_);
+    }
+
+private:
+    using chunks = std::span<const detail::id_chunk>;
+
+    /// The chunks of a set; that of a single id is made in `single`.
+    [[nodiscard]] chunks chunks_of(id_set set, detail::id_chunk& single) const noexcept {
+        if (id_set_pool::is_single(set)) {
+            single = detail::chunk_of(set);
+            return {&single, 1};
+        }
+        return pool_->pooled(set);
+    }
+
+    // Most sets that meet hold one another: then the union has its name already, and nothing needs
+    // to be made or looked for.
+    void unite(id_set set) {
+        detail::id_chunk single_before = 0;
+        detail::id_chunk single_added = 0;
+        const auto before = set_ == no_id ? chunks(merged_) : chunks_of(set_, single_before);
+        const auto added = chunks_of(set, single_added);
+        if (is_large_) {
+            least_ = std::min(least_, detail::least_of(added.front()));
+            greatest_ = std::max(greatest_, detail::greatest_of(added.back()));
+        } else if (includes(before, added)) {
+            return;
+        } else if (includes(added, before)) {
+            set_ = set;
+        } else {
+            bound_ = bound() + pool_->size_of(set);
+            merge(before, added);
+        }
+    }
+
+    [[nodiscard]] static bool includes(chunks all, chunks some) noexcept {
+        auto at = all.begin();
+        for (auto chunk : some) {
+            while (at != all.end() && detail::place_of(*at) < detail::place_of(chunk)) {
+                ++at;
+            }
+            if (at == all.end() || detail::place_of(*at) != detail::place_of(chunk) ||
+                (*at | chunk) != *at) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void merge(chunks a, chunks b) {
+        next_.resize(a.size() + b.size());
+        auto out = next_.begin();
+        auto i = a.begin();
+        auto j = b.begin();
+        while (i != a.end() && j != b.end()) {
+            const auto in_a = detail::place_of(*i);
+            const auto in_b = detail::place_of(*j);
+            *out++ = (in_a <= in_b ? *i : 0) | (in_b <= in_a ? *j : 0);
+            i += in_a <= in_b ? 1 : 0;
+            j += in_b <= in_a ? 1 : 0;
+        }
+        out = std::copy(i, a.end(), out);
+        out = std::copy(j, b.end(), out);
+        next_.erase(out, next_.end());
+        merged_.swap(next_);
+        set_ = no_id;
+    }
+
+    /// Returns: what the size does not exceed. To count elements takes as long as to merge sets.
+    [[nodiscard]] std::size_t bound() const noexcept {
+        return set_ == no_id ? bound_ : pool_->size_of(set_);
+    }
+
+    void look_at_size() {
+        detail::id_chunk single = 0;
+        const auto all = set_ == no_id ? chunks(merged_) : chunks_of(set_, single);
+        bound_ = detail::count_ids(all);
+        if (bound_ > cap_) {
+            is_large_ = true;
+            least_ = detail::least_of(all.front());
+            greatest_ = detail::greatest_of(all.back());
+        }
+    }
+
+    id_set_pool* pool_;
+    std::size_t cap_;
+    id_set last_ = no_id;
+    id_set set_ = no_id;                   // the one that is all of the union, if there is one
+    std::vector<detail::id_chunk> merged_; // all of it otherwise
+    std::vector<detail::id_chunk> next_;   // room for the next `merged_`
+    std::size_t bound_ = 0;                // of `merged_`
+    bool is_large_ = false;
+    id least_ = no_id;
+    id greatest_ = no_id;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
+
+// <stemma/tagging/propagate_tags.hpp>
+#ifndef STEMMA_TAGGING_PROPAGATE_TAGS_HPP
+#define STEMMA_TAGGING_PROPAGATE_TAGS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Unites sets of selected modules; a union of more than `cap` becomes its common ancestor.
+class tag_union {
+public:
+    tag_union(const tree_index& modules, std::span<const id> selected, std::size_t cap,
+              id_set_pool& pool)
+        : modules_(modules), selected_(selected), sets_(pool, std::max<std::size_t>(cap, 1)) {}
+
+    void clear() { sets_.clear(); }
+    void add(id_set set) { sets_.add(set); }
+
+    [[nodiscard]] id_set get() {
+        return sets_.is_large() ? selected_[modules_.lca(sets_.least(), sets_.greatest())]
+                                : sets_.get();
+    }
+
+private:
+    const tree_index& modules_;
+    std::span<const id> selected_;
+    id_set_union sets_;
+};
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+/// Sets of two or more tags beyond this many become the tag of their common ancestor.
+inline constexpr std::size_t default_tag_cap = 64;
+
+} // namespace detail
+
+/// Finds every operator's tags: the set of selected modules that its result serves.
+///
+/// `tags` is by vertex index. On entry it holds the set of each operator with evidence and `no_id`
+/// for the others, which get the union of their readers' sets, and `no_id` where no reader has any.
+/// `selected[m]` is the nearest selected module at or above m. Sets are elements of `pool`.
+/// Complexity: O((V + E) * cap).
+template <operator_view Ops>
+void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const id> selected,
+                    std::span<id_set> tags, id_set_pool& pool,
+                    std::size_t cap = detail::default_tag_cap) {
+    if (std::all_of(tags.begin(), tags.end(), [](id_set set) { return set == no_id; })) {
+        return;
+    }
+    const auto& graph = ops.graph();
+    detail::tag_union readers(modules, selected, cap, pool);
+    const auto of_readers = [&](operator_t<Ops> vertex) {
+        readers.clear();
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            readers.add(tags[detail::index_of(graph, target(*it, graph))]);
+        }
+        return readers.get();
+    };
+    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
+        auto& set = tags[detail::index_of(graph, vertex)];
+        if (set == no_id) {
+            set = of_readers(vertex);
+        }
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_PROPAGATE_TAGS_HPP
+
+// <stemma/tagging/tagger.hpp>
+#ifndef STEMMA_TAGGING_TAGGER_HPP
+#define STEMMA_TAGGING_TAGGER_HPP
+
+namespace stemma {
+
+/// Where all operators of a model come from, and their tags.
+class tagging {
+public:
+    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
+    tag_table tags;                        ///< of the modules
+    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
+    id_set_pool pool;                      ///< the sets of two or more
+    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
+    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
+    std::size_t dropped = 0;        ///< operators with claims that were not believed
+    provenance_names provenances;   ///< of the sources that were asked
+    node_origins origins;           ///< in an original, where tags were carried over from one
+
+    /// Returns: the selected module whose tag is the operator's primary one.
+    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
+};
+
+namespace detail {
+
+template <class P>
+inline constexpr bool is_for_tagging =
+    policy_for<P, selection_category> || policy_for<P, naming_category> ||
+    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+    policy_for<P, propagation_category>;
+
+/// Says in one sentence what a policy lacks that was chosen for tagging.
+template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
+          class Propagation>
+consteval bool are_for_this_tagging() {
+    return explain_selection_policy<Selection, Modules>() &&
+           explain_naming_policy<Naming, Modules>() &&
+           explain_evidence_policy<Evidence, Ops, Modules>() &&
+           explain_resolution_policy<Resolution>() &&
+           explain_propagation_policy<Propagation, Ops>();
+}
+
+} // namespace detail
+
+/// Says for every operator which module it comes from.
+///
+/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
+/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
+/// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Requires: with several threads in the context, policies that those may ask at once.
+/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
+                                    const policies<Ps...>& chosen) {
+    static_assert((detail::is_for_tagging<Ps> && ...),
+                  "tag_operators: tagging asks no policy of such a policy_category");
+    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
+    const auto naming = chosen.template get_or<naming_category, class_paths>();
+    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
+    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    static_assert(detail::are_for_this_tagging<
+                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
+                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
+                  std::decay_t<decltype(propagation)>>());
+    tagging result;
+    evidence_result found;
+    std::vector<bool> has_evidence;
+    const auto threads = context.threads();
+    const auto attribute_all = [&] {
+        found = attribute(context, evidence, resolution, threads);
+        for (const auto& [v, before, readers, least] :
+             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
+            if (!before.conflict) {
+                const std::array claims{
+                    claim{before.module, before.call, before.confidence, before.source},
+                    claim{readers, no_id, least, provenance::consumer}};
+                found.conflicts.add(v, claims);
+            }
+        }
+        found.conflicts.sort();
+        if constexpr (parameter_readers<Ops>) {
+            number_calls(context.ops(), context.index(), found.of);
+        }
+        has_evidence.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
+                       [](const attribution& known) { return known.module != no_id; });
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
+                  &context.independent());
+    };
+    run_tasks(
+        threads.parts_of_operators(num_vertices(context.ops().graph())),
+        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
+    result.provenances = context.provenances();
+    result.attributions = std::move(found.of);
+    result.conflicts = std::move(found.conflicts);
+    result.callers = std::move(found.callers);
+    result.dropped = found.dropped;
+    result.tag_sets.resize(has_evidence.size(), no_id);
+    for (id v = 0; v < has_evidence.size(); ++v) {
+        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
+    }
+    std::vector<id> several;
+    found.alternatives.for_each([&](id v, std::span<const id> modules) {
+        several.clear();
+        for (auto m : modules) {
+            several.push_back(result.tags.selected(m));
+        }
+        std::sort(several.begin(), several.end());
+        several.erase(std::unique(several.begin(), several.end()), several.end());
+        if (result.tag_sets[v] != no_id && several.size() <= detail::default_tag_cap) {
+            result.tag_sets[v] = result.pool.intern(several);
+        }
+    });
+    if (detail::propagates(propagation)) {
+        std::vector<id> selected(context.index().size());
+        for (id m = 0; m < selected.size(); ++m) {
+            selected[m] = result.tags.selected(m);
+        }
+        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
+    }
+    for (id v = 0; v < result.tag_sets.size(); ++v) {
+        if (result.tag_sets[v] == no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
+    }
+    return result;
+}
+
+/// The same, over operators and modules as they are.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
+                                    const policies<Ps...>& chosen = policies<>{}) {
+    evidence_context<Ops, Modules> context(ops, modules);
+    return tag_operators(context, chosen);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class Modules, class... Chosen>
+    requires(!operator_view<Ops>)
+tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
+    static_assert(explain_operator_view<Ops>());
+    return {};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGING_TAGGER_HPP
+
+// <stemma/types/value_description.hpp>
+#ifndef STEMMA_TYPES_VALUE_DESCRIPTION_HPP
+#define STEMMA_TYPES_VALUE_DESCRIPTION_HPP
+
+namespace stemma {
+
+/// What a report says of a value. Texts are "" where nothing is known.
+struct value_description {
+    std::string name;  ///< as the file has it
+    std::string type;  ///< `float32`, `sequence(int64)`
+    std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
+
+    /// Returns: type and shape as one text, `float32[1,seq,32]`.
+    [[nodiscard]] std::string type_and_shape() const { return type + shape; }
+};
+
+/// Something that tells of values, by the number that edges of a graph carry.
+template <class D>
+concept value_describer = requires(const D& describe, id value) {
+    { describe(value) } -> std::convertible_to<value_description>;
+};
+
+/// Tells nothing.
+struct no_descriptions {
+    /// Returns: only empty texts.
+    [[nodiscard]] value_description operator()(id) const { return {}; }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_TYPES_VALUE_DESCRIPTION_HPP
+
+// <stemma/report/dot.hpp>
+#ifndef STEMMA_REPORT_DOT_HPP
+#define STEMMA_REPORT_DOT_HPP
+
+namespace stemma {
+
+/// What a picture says besides what a graph and a tree know. Make your own of the same shape.
+struct no_annotations {
+    /// A line below an operator: its weights, say.
+    [[nodiscard]] std::string operator_note(id) const { return {}; }
+    /// A second line there: its attributes, which the pointer shows in full.
+    [[nodiscard]] std::string operator_attributes(id) const { return {}; }
+    /// A line in the box of a closed module, and in the title of an open one.
+    [[nodiscard]] std::string module_note(id) const { return {}; }
+    /// Calls `f(value)` for what an operator reads from outside of the graph.
+    template <class Function>
+    void for_each_input(id, Function) const {}
+    /// Calls `f(value)` for what an operator makes that leaves the graph.
+    template <class Function>
+    void for_each_output(id, Function) const {}
+};
+
+namespace detail {
+
+/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
+[[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    if (shape.find(',') == shape.npos) {
+        return shape == "[]" ? "scalar" : std::string(shape);
+    }
+    std::string label;
+    for (char c : shape) {
+        if (c == ',') {
+            label.append("\xc3\x97");
+        } else if (c != '[' && c != ']') {
+            label.push_back(c);
+        }
+    }
+    return label;
+}
+
+/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
+[[nodiscard]] inline std::string dot_text(std::string_view text) {
+    std::string out;
+    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
+        append_xml_text(part.substr(0, part.find('\\')), out);
+        if (part.find('\\') == part.npos) {
+            return out;
+        }
+        out.append("&#92;");
+    }
+}
+
+/// Returns: a text of at most so many characters, with a mark where it was cut.
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
+        if (begins && ++characters > most) {
+            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
+        }
+    }
+    return std::string(text);
+}
+
+/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+[[nodiscard]] inline std::string label_text(std::string_view text) {
+    std::string shown(text.empty() ? " " : text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    return dot_text(shown);
+}
+
+/// Writes one picture.
+template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
+          class Annotations>
+class dot_picture {
+public:
+    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                const folded_graph& folded, const std::vector<bool>& shown,
+                const Describe& describe, const Annotations& annotations)
+        : sink_(sink)
+        , ops_(ops)
+        , modules_(modules)
+        , tree_(modules.index())
+        , found_(found)
+        , folded_(folded)
+        , shown_(shown)
+        , describe_(describe)
+        , annotations_(annotations)
+        , boxes_in_(tree_.size())
+        , nodes_in_(tree_.size())
+        , vertex_(ops.graph()) {
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
+        }
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            nodes_in_[tree_.parent(m)] += nodes_in_[m];
+        }
+        for (id b = 0; b < folded.boxes.size(); ++b) {
+            boxes_in_[folded.boxes[b].around].push_back(b);
+        }
+    }
+
+    void write(id root) {
+        text_ += "digraph model {\n"
+                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
+                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
+                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
+                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
+                 "margin=\"0.12,0.05\"]\n"
+                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
+                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
+        write_clusters(root);
+        write_edges();
+        write_ends();
+        text_ += "}\n";
+        sink_.write(text_);
+    }
+
+private:
+    static constexpr std::size_t longest_name = 40;
+
+    /// Opens and closes the clusters in the order of the tree.
+    void write_clusters(id root) {
+        std::vector<id> open;
+        const auto close_until = [&](id m) {
+            for (; !open.empty() && tree_.end(open.back()) <= m; open.pop_back()) {
+                text_ += "}\n";
+            }
+        };
+        for (id m = root; m < tree_.end(root);) {
+            close_until(m);
+            if (!folded_.open[m]) {
+                m = tree_.end(m);
+                continue;
+            }
+            open.push_back(m);
+            text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
+            text_ += "label=<" + title(m, m == root) +
+                     ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
+                     std::string(colour(m)) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) +
+                     "\"\n";
+            for (auto b : boxes_in_[m]) {
+                write_box(b);
+            }
+            ++m;
+        }
+        close_until(tree_.end(root));
+    }
+
+    [[nodiscard]] std::string name_text(id m, bool with_path) const {
+        const auto path = path_of(modules_, m);
+        const std::string_view attribute = modules_.attribute(m);
+        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
+        return name.empty() ? name : label_text(shortened(name, longest_name));
+    }
+
+    [[nodiscard]] std::string title(id m, bool with_path) const {
+        const auto name = name_text(m, with_path);
+        std::string type(modules_.class_name(m));
+        type = type.empty() ? type : label_text(shortened(type, longest_name));
+        if (name.empty() && type.empty()) {
+            const std::string_view attribute = modules_.attribute(m);
+            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
+        }
+        auto text = "<B>" + (name.empty() ? type : name) + "</B>";
+        return name.empty() || type.empty() ? text : text + "  " + type;
+    }
+
+    [[nodiscard]] static std::string small(const std::string& text) {
+        return text.empty() ? text
+                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
+                                  "</FONT>";
+    }
+
+    /// Annotations of programs that were made before there were these have none.
+    [[nodiscard]] std::string attributes_of(id v) const {
+        if constexpr (requires { annotations_.operator_attributes(v); }) {
+            return annotations_.operator_attributes(v);
+        } else {
+            return {};
+        }
+    }
+
+    [[nodiscard]] static std::string count_text(std::size_t n) {
+        return std::to_string(n) + (n == 1 ? " node" : " nodes");
+    }
+
+    void write_box(id b) {
+        const auto& box = folded_.boxes[b];
+        text_ += "b" + std::to_string(b) + " [label=<";
+        if (box.kind == box_kind::one_operator) {
+            const auto attributes = attributes_of(box.of);
+            text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
+                     small(shortened(annotations_.operator_note(box.of), 60)) +
+                     small(shortened(attributes, 60)) + ">, tooltip=\"" +
+                     dot_text(ops_.name(vertex_[box.of])) +
+                     (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
+            return;
+        }
+        if (box.kind == box_kind::rest) {
+            text_ += "<I>and " + std::to_string(box.operators) +
+                     " more nodes</I>>, style=\"filled,rounded,dashed\", tooltip=\"\"]\n";
+            return;
+        }
+        const auto note = annotations_.module_note(box.of);
+        text_ += title(box.of, false) +
+                 small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
+                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 dot_text(path_of(modules_, box.of)) + "\"]\n";
+    }
+
+    void write_edges() {
+        for (const auto& edge : folded_.edges) {
+            const value_description value = describe_(edge.value);
+            const auto shape = shape_label(value.shape);
+            auto label = shape.empty() ? shape : label_text(shape);
+            if (edge.values > 1) {
+                label +=
+                    (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
+            }
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
+                       value);
+        }
+    }
+
+    void write_edge(const std::string& from, const std::string& to, const std::string& label,
+                    const value_description& value) {
+        const auto about = dot_text(value.name + " " + value.type_and_shape());
+        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
+                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
+    }
+
+    /// Draws a value at the border of what is shown, when it is met first.
+    [[nodiscard]] std::string end_called(char kind, id value, const value_description& about) {
+        auto name = kind + std::to_string(value);
+        if (ends_.insert(name).second) {
+            text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
+                     label_text(shortened(about.name, longest_name)) +
+                     small(about.type_and_shape()) + ">]\n";
+        }
+        return name;
+    }
+
+    /// Draws what comes in from outside of what is shown, and what leaves it.
+    void write_ends() {
+        const auto& graph = ops_.graph();
+        std::set<std::pair<id, id>> entered; // box, value
+        std::set<std::pair<id, id>> left;
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id) {
+                continue;
+            }
+            const auto enter = [&](id value) {
+                if (entered.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                }
+            };
+            const auto leave = [&](id value) {
+                if (left.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                }
+            };
+            const auto is_outside = [&](const auto& u) {
+                const auto i = index_of(graph, u);
+                return shown_[i] && folded_.box_of[i] == no_id;
+            };
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(source(*it, graph))) {
+                    enter(value_on(graph, *it));
+                }
+            }
+            for (auto [it, last] = out_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(target(*it, graph))) {
+                    leave(value_on(graph, *it));
+                }
+            }
+            annotations_.for_each_input(v, enter);
+            annotations_.for_each_output(v, leave);
+        }
+    }
+
+    /// The same for all modules of a class.
+    [[nodiscard]] std::string_view colour(id m) {
+        constexpr std::array<std::string_view, 12> shades{
+            "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
+            "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
+        const std::string_view type = modules_.class_name(m);
+        if (type.empty()) {
+            return "#f8fafc";
+        }
+        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
+    }
+
+    Sink& sink_;
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const tagging& found_;
+    const folded_graph& folded_;
+    const std::vector<bool>& shown_;
+    const Describe& describe_;
+    const Annotations& annotations_;
+    std::vector<std::vector<id>> boxes_in_; // by module
+    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
+    vertices_by_index<graph_of<Ops>> vertex_;
+    std::map<std::string, std::size_t, std::less<>> colours_;
+    std::set<std::string> ends_;
+    std::string text_;
+};
+
+} // namespace detail
+
+/// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
+/// box for every closed one, coloured by class; labels on edges are shapes.
+///
+/// `options` say what is open and how large the picture may be, `describe` tells of values,
+/// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, class Annotations = no_annotations,
+          detail::showing<Ops> Visibility = hide_constants>
+void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+               const collapse_options& options = {}, const Describe& describe = {},
+               const Annotations& annotations = {}, const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
+    }
+    std::vector<id> module;
+    for (const auto& made : found.attributions) {
+        module.push_back(made.module);
+    }
+    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
+    detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
+        .write(options.root);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_DOT_HPP
+
+// <stemma/report/graphml.hpp>
+#ifndef STEMMA_REPORT_GRAPHML_HPP
+#define STEMMA_REPORT_GRAPHML_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Writes the lines of a GraphML file.
+template <text_sink Sink>
+class graphml_lines {
+public:
+    explicit graphml_lines(Sink& sink) : sink_(sink) {}
+
+    void line(std::string_view text) {
+        buffer_.append(text).push_back('\n');
+        if (buffer_.size() >= full) {
+            flush();
+        }
+    }
+
+    /// A `<data>` element, unless the value is unknown.
+    void data(std::string_view key, std::string_view value) {
+        if (!value.empty()) {
+            buffer_.append("<data key=\"").append(key).append("\">");
+            append_xml_text(value, buffer_);
+            line("</data>");
+        }
+    }
+
+    void flush() {
+        sink_.write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    Sink& sink_;
+    std::string buffer_;
+};
+
+inline constexpr std::string_view graphml_head =
+    R"(<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="kind" for="all" attr.name="kind" attr.type="string"/>
+<key id="name" for="all" attr.name="name" attr.type="string"/>
+<key id="path" for="all" attr.name="path" attr.type="string"/>
+<key id="tag" for="all" attr.name="tag" attr.type="string"/>
+<key id="class" for="all" attr.name="class" attr.type="string"/>
+<key id="op_type" for="node" attr.name="op_type" attr.type="string"/>
+<key id="attributes" for="node" attr.name="attributes" attr.type="string"/>
+<key id="provenance" for="node" attr.name="provenance" attr.type="string"/>
+<key id="confidence" for="node" attr.name="confidence" attr.type="double"/>
+<key id="tensor" for="edge" attr.name="tensor" attr.type="string"/>
+<key id="type" for="edge" attr.name="type" attr.type="string"/>
+<key id="shape" for="edge" attr.name="shape" attr.type="string"/>)";
+
+} // namespace detail
+
+/// Says nothing of the attributes of operators.
+struct no_attributes {
+    /// Returns: "".
+    [[nodiscard]] std::string operator()(id) const { return {}; }
+};
+
+enum class graphml_form : std::uint8_t {
+    nested, ///< one graph for each module, in the one of the module above
+    flat,   ///< one graph, where modules appear as the path and tag of their operators
+};
+
+/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
+///
+/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
+/// and `n<index>` for operators. `describe` tells of the values on the edges, `attributes` of the
+/// attributes of an operator, by vertex index. (Boost.Graph's own
+/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
+/// through.)
+/// Complexity: O(V + E + modules + length of the result); memory O(V).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
+          class Attributes = no_attributes>
+void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                   graphml_form form = graphml_form::nested, const Describe& describe = {},
+                   const Visibility& visibility = {}, const Attributes& attributes = {}) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    const detail::vertices_by_index vertex(graph);
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
+    }
+    const detail::module_members members(tree, found.attributions);
+    detail::graphml_lines out(sink);
+    const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
+    const auto write_module = [&](id m) {
+        out.data("kind", "module");
+        out.data("name", modules.attribute(m));
+        out.data("path", path_of(modules, m));
+        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+        out.data("class", modules.class_name(m));
+    };
+    const auto write_operators = [&](id m) {
+        for (auto v : members.direct(m)) {
+            if (!shown[v]) {
+                continue;
+            }
+            const auto& made = found.attributions[v];
+            out.line("<node id=\"" + number('n', v) + "\">");
+            out.data("kind", "operator");
+            out.data("name", ops.name(vertex[v]));
+            out.data("op_type", ops.op_type(vertex[v]));
+            out.data("attributes", attributes(v));
+            out.data("path", path_of(modules, m));
+            out.data("tag", found.tags.text(m));
+            out.data("class", modules.class_name(m));
+            out.data("provenance", found.provenances[made.source]);
+            out.data("confidence", std::to_string(made.confidence));
+            out.line("</node>");
+        }
+    };
+    out.line(detail::graphml_head);
+    out.line("<graph id=\"m0\" edgedefault=\"directed\">");
+    write_module(0);
+    write_operators(0);
+    std::vector<id> open; // modules around the current one, without the root
+    const auto close_until = [&](id m) {
+        for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
+            out.line("</graph>\n</node>");
+        }
+    };
+    for (id m = 1; m < tree.size(); ++m) {
+        if (form == graphml_form::flat) {
+            write_operators(m);
+            continue;
+        }
+        close_until(m);
+        open.push_back(m);
+        out.line("<node id=\"" + number('m', m) + "\" yfiles.foldertype=\"group\">");
+        write_module(m);
+        out.line("<graph id=\"" + number('m', m) + ":\" edgedefault=\"directed\">");
+        write_operators(m);
+    }
+    close_until(static_cast<id>(tree.size()));
+    std::size_t edges = 0;
+    for (id v = 0; v < shown.size(); ++v) {
+        for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
+            const auto from = detail::index_of(graph, source(*it, graph));
+            if (!shown[from]) {
+                continue;
+            }
+            out.line("<edge id=\"" + number('e', edges++) + "\" source=\"" + number('n', from) +
+                     "\" target=\"" + number('n', v) + "\">");
+            if constexpr (carries_values<graph_of<Ops>>) {
+                const value_description value = describe(detail::value_on(graph, *it));
+                out.data("tensor", value.name);
+                out.data("type", value.type);
+                out.data("shape", value.shape);
+            }
+            out.line("</edge>");
+        }
+    }
+    out.line("</graph>\n</graphml>");
+    out.flush();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_GRAPHML_HPP
+
+// <stemma/report/module_dag.hpp>
+#ifndef STEMMA_REPORT_MODULE_DAG_HPP
+#define STEMMA_REPORT_MODULE_DAG_HPP
+
+namespace stemma {
+
+/// Which operators a module's DAG holds.
+enum class dag_level : std::uint8_t {
+    subtree, ///< of the module and of all below it
+    direct,  ///< of the module itself
+};
+
+/// Operators of one module, by vertex index, and the dependences between them.
+struct module_dag {
+    std::vector<id> operators;            ///< ascending
+    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
+};
+
+/// The DAGs of all modules of a tree, made one at a time.
+template <operator_graph_like Graph>
+class module_dags {
+public:
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
+    /// and is asked twice; one that stands under none is in no DAG.
+    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
+    template <class ModulesOf>
+    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
+        : graph_(graph)
+        , modules_(modules)
+        , vertex_(graph)
+        , rounds_(num_vertices(graph), 0)
+        , members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < rounds_.size(); ++v) {
+                modules_of(v, [&](id m) { take(m, v); });
+            }
+        }) {}
+
+    /// Returns: the DAG of a module, valid until the next call.
+    /// Complexity: O(n log n) of its operators, and the edges at them.
+    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
+        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
+        auto& operators = dag_.operators;
+        const auto members = members_.range(m, end);
+        operators.assign(members.begin(), members.end());
+        sort_each_once(operators, 0);
+        ++round_;
+        for (auto v : operators) {
+            rounds_[v] = round_;
+        }
+        auto& edges = dag_.edges;
+        edges.clear();
+        for (auto v : operators) {
+            const auto first = edges.size();
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+                const auto reader = static_cast<id>(detail::index_of(graph_, target(*it, graph_)));
+                if (rounds_[reader] == round_) {
+                    edges.emplace_back(v, reader);
+                }
+            }
+            sort_each_once(edges, first);
+        }
+        return dag_;
+    }
+
+private:
+    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
+    /// graphs their readers, mostly so.
+    template <class T>
+    static void sort_each_once(std::vector<T>& items, std::size_t first) {
+        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
+        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
+            std::sort(begin, items.end());
+            items.erase(std::unique(begin, items.end()), items.end());
+        }
+    }
+
+    const Graph& graph_;
+    const tree_index& modules_;
+    detail::vertices_by_index<Graph> vertex_;
+    std::vector<id> rounds_;      // by index, the last one in which it was in the DAG
+    detail::grouped_ids members_; // vertex indices, by module
+    id round_ = 0;
+    module_dag dag_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_DAG_HPP
+
+// <stemma/report/module_dag_json.hpp>
+#ifndef STEMMA_REPORT_MODULE_DAG_JSON_HPP
+#define STEMMA_REPORT_MODULE_DAG_JSON_HPP
+
+namespace stemma {
+
+/// What of a graph of modules is written.
+struct dag_options {
+    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
+    bool multi = false; ///< an operator stands under all its tags rather than under the primary one
+};
+
+/// Writes the DAG of every selected module, by tag (docs/dag.schema.json).
+///
+/// `name_of(index)` gives the text that stands for an operator; distinct ones for distinct
+/// operators. `shown` says which operators there are to see.
+/// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
+/// for the largest module, not for the document.
+template <text_sink Sink, operator_view Ops, class NameOf,
+          detail::showing<Ops> Visibility = hide_constants>
+void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
+                       NameOf name_of, const dag_options& options = {},
+                       const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
+    }
+    module_dags dags(graph, modules, [&](id v, auto take) {
+        if (shown[v] && options.multi) {
+            found.pool.for_each(found.tag_sets[v], take);
+        } else if (shown[v]) {
+            take(found.selected(v));
+        }
+    });
+    json_writer json(sink);
+    json.begin_object();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (!found.tags.is_selected(m)) {
+            continue;
+        }
+        const auto& dag = dags.of(m, options.level);
+        json.key(found.tags.text(m));
+        json.begin_object();
+        json.key("nodes");
+        json.begin_array(true);
+        for (auto v : dag.operators) {
+            json.value(name_of(v));
+        }
+        json.end_array();
+        json.key("edges");
+        json.begin_array(true);
+        for (const auto& [producer, reader] : dag.edges) {
+            json.begin_array(true);
+            json.value(name_of(producer));
+            json.value(name_of(reader));
+            json.end_array();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODULE_DAG_JSON_HPP
+
+// <stemma/report/tree_rows.hpp>
+#ifndef STEMMA_REPORT_TREE_ROWS_HPP
+#define STEMMA_REPORT_TREE_ROWS_HPP
+
+namespace stemma {
+
+/// A line of a tree: a module, or siblings one after the other that are alike, of which the first
+/// stands for all.
+struct tree_row {
+    id module = 0;       ///< the first of them
+    id last = 0;         ///< the last of them
+    id count = 1;        ///< how many they are
+    bool is_last = true; ///< whether no line of the same parent follows
+};
+
+/// How a tree is listed.
+struct tree_listing {
+    std::function<bool(id, id)> alike{}; ///< siblings that share a line; none where it is empty
+    std::function<double(id)> largest{}; ///< siblings are sorted by it, if there is one
+};
+
+/// Lists the modules of a tree that are `shown`, by module, each before what is below it. Below
+/// siblings that share a line stands what is in the first one.
+/// Requires: what is above a module that is shown is shown, too.
+/// Complexity: O(modules), a question of `alike` for each sibling, and n log n to sort them.
+[[nodiscard]] inline std::vector<tree_row>
+list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_listing& how = {}) {
+    std::vector<tree_row> rows;
+    std::vector<tree_row> open; // those to come, the next one at the end
+    const auto open_children = [&](id m) {
+        std::vector<id> children;
+        for (auto child = m + 1; child < tree.end(m); child = tree.end(child)) {
+            if (shown[child]) {
+                children.push_back(child);
+            }
+        }
+        if (how.largest) {
+            std::stable_sort(children.begin(), children.end(),
+                             [&](id a, id b) { return how.largest(a) > how.largest(b); });
+        }
+        const auto first = static_cast<std::ptrdiff_t>(open.size());
+        for (auto child : children) {
+            const bool joins = how.alike && open.size() > static_cast<std::size_t>(first) &&
+                               how.alike(open.back().module, child);
+            if (joins) {
+                open.back().last = child;
+                ++open.back().count;
+            } else {
+                open.push_back({child, child, 1, false});
+            }
+        }
+        if (open.size() > static_cast<std::size_t>(first)) {
+            open.back().is_last = true;
+        }
+        std::reverse(open.begin() + first, open.end());
+    };
+    if (tree.size() == 0 || !shown[0]) {
+        return rows;
+    }
+    open.push_back({});
+    while (!open.empty()) {
+        rows.push_back(open.back());
+        open.pop_back();
+        open_children(rows.back().module);
+    }
+    return rows;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_TREE_ROWS_HPP
 
 // <stemma/tagging/inherit.hpp>
 #ifndef STEMMA_TAGGING_INHERIT_HPP
@@ -22818,5 +26434,278 @@ std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
 } // namespace stemma
 
 #endif // STEMMA_TAGGING_REPROPAGATE_HPP
+
+// <stemma/types/polynomial.hpp>
+#ifndef STEMMA_TYPES_POLYNOMIAL_HPP
+#define STEMMA_TYPES_POLYNOMIAL_HPP
+
+namespace stemma {
+
+/// A polynomial in symbols with coefficients of 64 bits: how many elements, bytes or operations
+/// there are, where some extents are not fixed. Exact, or unknown: a result that does not fit is
+/// unknown, and so is everything computed from it.
+class polynomial {
+public:
+    using symbol = std::uint32_t; ///< what a number means, its user knows
+
+    /// A product of symbols, ascending, each as often as its power says.
+    struct term {
+        std::vector<symbol> symbols; ///< none for a constant
+        std::int64_t factor = 0;     ///< not 0
+
+        bool operator==(const term&) const = default;
+    };
+
+    /// Zero.
+    polynomial() = default;
+
+    /// A constant.
+    polynomial(std::int64_t constant) { // NOLINT(google-explicit-constructor): it is one
+        if (constant != 0) {
+            terms_.push_back({{}, constant});
+        }
+    }
+
+    /// Returns: a symbol.
+    [[nodiscard]] static polynomial of(symbol name) {
+        polynomial result;
+        result.terms_.push_back({{name}, 1});
+        return result;
+    }
+
+    /// Returns: what nothing is known of.
+    [[nodiscard]] static polynomial unknown() {
+        polynomial result;
+        result.known_ = false;
+        return result;
+    }
+
+    [[nodiscard]] bool is_known() const noexcept { return known_; }
+    [[nodiscard]] bool is_zero() const noexcept { return known_ && terms_.empty(); }
+
+    /// Returns: its value where it has no symbols.
+    [[nodiscard]] std::optional<std::int64_t> constant() const noexcept {
+        if (!known_ || terms_.size() > 1 || (terms_.size() == 1 && !terms_[0].symbols.empty())) {
+            return std::nullopt;
+        }
+        return terms_.empty() ? 0 : terms_[0].factor;
+    }
+
+    /// In the order of their symbols; the constant is the first.
+    [[nodiscard]] std::span<const term> terms() const noexcept { return terms_; }
+
+    /// Adds, subtracts and multiplies exactly. Complexity: O(terms).
+    polynomial& operator+=(const polynomial& other) { return add(other, 1); }
+    polynomial& operator-=(const polynomial& other) { return add(other, -1); }
+
+    /// Complexity: O(product of the numbers of terms).
+    polynomial& operator*=(const polynomial& other) { return *this = *this * other; }
+
+    [[nodiscard]] friend polynomial operator+(polynomial a, const polynomial& b) { return a += b; }
+    [[nodiscard]] friend polynomial operator-(polynomial a, const polynomial& b) { return a -= b; }
+    [[nodiscard]] friend polynomial operator*(const polynomial& a, const polynomial& b) {
+        polynomial result;
+        result.known_ = a.known_ && b.known_;
+        for (const auto& x : a.terms_) {
+            for (const auto& y : b.terms_) {
+                result.add_term(product(x, y, result.known_));
+            }
+        }
+        return result.checked();
+    }
+
+    /// Whether all terms are the same; what is unknown is equal to what is unknown.
+    bool operator==(const polynomial&) const = default;
+
+    /// Returns: what this is times, where it is a multiple of `divisor`.
+    /// Complexity: O(terms of the result times those of the divisor).
+    [[nodiscard]] std::optional<polynomial> divided_by(const polynomial& divisor) const {
+        if (!known_ || !divisor.known_ || divisor.terms_.empty()) {
+            return std::nullopt;
+        }
+        polynomial rest = *this;
+        polynomial result;
+        const auto& lead = divisor.terms_.back();
+        while (!rest.terms_.empty()) {
+            const auto& from = rest.terms_.back();
+            term part;
+            if (!std::ranges::includes(from.symbols, lead.symbols) ||
+                !divides(lead.factor, from.factor)) {
+                return std::nullopt;
+            }
+            std::ranges::set_difference(from.symbols, lead.symbols,
+                                        std::back_inserter(part.symbols));
+            part.factor = from.factor / lead.factor;
+            polynomial step;
+            step.terms_.push_back(std::move(part));
+            result += step;
+            const auto before = rest.terms_.size();
+            const auto top = rest.terms_.back();
+            rest -= step * divisor;
+            if (!rest.known_ || !result.known_ || result.terms_.size() > max_terms ||
+                (rest.terms_.size() >= before && !rest.terms_.empty() &&
+                 !less(rest.terms_.back(), top))) {
+                return std::nullopt;
+            }
+        }
+        return result;
+    }
+
+    /// Returns: its value for values of the symbols, `value_of(symbol)`; nothing where one of these
+    /// is unknown or the result does not fit. Complexity: O(length).
+    template <class Values>
+    [[nodiscard]] std::optional<std::int64_t> evaluate(Values value_of) const {
+        if (!known_) {
+            return std::nullopt;
+        }
+        std::int64_t sum = 0;
+        for (const auto& part : terms_) {
+            auto value = part.factor;
+            for (auto name : part.symbols) {
+                const std::optional<std::int64_t> known = value_of(name);
+                if (!known || __builtin_mul_overflow(value, *known, &value)) {
+                    return std::nullopt;
+                }
+            }
+            if (__builtin_add_overflow(sum, value, &sum)) {
+                return std::nullopt;
+            }
+        }
+        return sum;
+    }
+
+    /// Returns: about its value, for values of the symbols. Complexity: O(length).
+    template <class Values>
+    [[nodiscard]] double estimate(Values value_of) const {
+        double sum = 0;
+        for (const auto& part : terms_) {
+            auto value = static_cast<double>(part.factor);
+            for (auto name : part.symbols) {
+                value *= static_cast<double>(value_of(name));
+            }
+            sum += value;
+        }
+        return sum;
+    }
+
+    /// Returns: as one writes it, the highest powers first: `12*batch*sequence^2 + 5`; `?` for what
+    /// is unknown. `name_of(symbol)` and `number(factor)` write the parts. Complexity: O(length).
+    template <class Names, class Numbers>
+    [[nodiscard]] std::string text(Names name_of, Numbers number) const {
+        if (!known_) {
+            return "?";
+        }
+        if (terms_.empty()) {
+            return number(std::int64_t{0});
+        }
+        std::string result;
+        std::vector<const term*> order;
+        for (const auto& part : terms_) {
+            order.push_back(&part);
+        }
+        std::ranges::stable_sort(order, [](const term* a, const term* b) {
+            return a->symbols.size() > b->symbols.size();
+        });
+        for (const auto* part : order) {
+            const bool minus = part->factor < 0;
+            result.append(result.empty() ? (minus ? "-" : "") : (minus ? " - " : " + "));
+            const auto size = minus && part->factor != std::numeric_limits<std::int64_t>::min()
+                                  ? -part->factor
+                                  : part->factor;
+            if (size != 1 || part->symbols.empty()) {
+                result.append(number(size));
+            }
+            append_symbols(part->symbols, name_of, result);
+        }
+        return result;
+    }
+
+    /// The same with whole numbers.
+    template <class Names>
+    [[nodiscard]] std::string text(Names name_of) const {
+        return text(name_of, [](std::int64_t number) { return std::to_string(number); });
+    }
+
+private:
+    // More than any model has; keeps a hostile one from building them without end.
+    static constexpr std::size_t max_terms = 256;
+    static constexpr std::size_t max_degree = 32;
+
+    [[nodiscard]] static bool less(const term& a, const term& b) noexcept {
+        return a.symbols.size() != b.symbols.size() ? a.symbols.size() < b.symbols.size()
+                                                    : a.symbols < b.symbols;
+    }
+
+    [[nodiscard]] static bool divides(std::int64_t divisor, std::int64_t number) noexcept {
+        return divisor == -1 ? number != std::numeric_limits<std::int64_t>::min()
+                             : number % divisor == 0;
+    }
+
+    [[nodiscard]] static term product(const term& a, const term& b, bool& fits) {
+        term result;
+        std::ranges::merge(a.symbols, b.symbols, std::back_inserter(result.symbols));
+        fits = fits && !__builtin_mul_overflow(a.factor, b.factor, &result.factor) &&
+               result.symbols.size() <= max_degree;
+        return result;
+    }
+
+    template <class Names>
+    static void append_symbols(const std::vector<symbol>& symbols, Names name_of,
+                               std::string& text) {
+        for (std::size_t i = 0, end = 0; i < symbols.size(); i = end) {
+            end = i + 1;
+            while (end < symbols.size() && symbols[end] == symbols[i]) {
+                ++end;
+            }
+            const bool first = text.empty() || text.back() == ' ' || text == "-";
+            text.append(first ? "" : "*").append(std::string_view(name_of(symbols[i])));
+            if (end - i > 1) {
+                text.append("^").append(std::to_string(end - i));
+            }
+        }
+    }
+
+    void add_term(term more) {
+        const auto at = std::ranges::lower_bound(terms_, more, less);
+        if (at == terms_.end() || at->symbols != more.symbols) {
+            if (more.factor != 0) {
+                terms_.insert(at, std::move(more));
+            }
+            return;
+        }
+        known_ = known_ && !__builtin_add_overflow(at->factor, more.factor, &at->factor);
+        if (at->factor == 0) {
+            terms_.erase(at);
+        }
+    }
+
+    polynomial& add(const polynomial& other, std::int64_t sign) {
+        if (&other == this) {
+            return add(polynomial(other), sign);
+        }
+        known_ = known_ && other.known_;
+        for (const auto& part : other.terms_) {
+            auto more = part;
+            known_ = known_ && !__builtin_mul_overflow(more.factor, sign, &more.factor);
+            add_term(std::move(more));
+        }
+        return checked();
+    }
+
+    polynomial& checked() {
+        known_ = known_ && terms_.size() <= max_terms;
+        if (!known_) {
+            terms_.clear();
+        }
+        return *this;
+    }
+
+    std::vector<term> terms_; // by length, then by symbols; none of factor 0
+    bool known_ = true;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_TYPES_POLYNOMIAL_HPP
 
 #endif // STEMMA_CORE_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stemma 0.1.0: <stemma/onnx.hpp> and all it includes, as one file. Made by
+// stemma 0.2.0: <stemma/onnx.hpp> and all it includes, as one file. Made by
 // single_include/amalgamate.py; to change something, change the headers it joins.
 #ifndef STEMMA_ONNX_HPP
 #define STEMMA_ONNX_HPP
@@ -38,9 +38,7 @@
 #ifndef STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 #define STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
 /// take no room.
@@ -85,8 +83,6 @@ private:
     std::size_t used_ = 0;
 };
 
-} // namespace detail
-
 /// The bytes of a message as protobuf writes it, with the data of long tensors left out: where they
 /// would stand is zero, or zero behind a one where they do not repeat one number. Every other byte
 /// is in its place, so that what is read of names, types, shapes and sizes is the same; left out
@@ -124,7 +120,7 @@ private:
     std::unique_ptr<char, freed> bytes_;
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 
@@ -132,14 +128,12 @@ private:
 #ifndef STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 #define STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
 /// A ValueInfoProto in a field that the schema does not know.
 struct unknown_value_info {
     google::protobuf::UnknownFieldSet fields; ///< all that the message holds
 };
-
-namespace detail {
 
 template <class Message>
 concept knows_metadata = requires(Message& message) {
@@ -265,8 +259,6 @@ void rename_known_metadata(Entries& entries, Function new_key) {
     entries.DeleteSubrange(kept, entries.size() - kept);
 }
 
-} // namespace detail
-
 /// Calls `f(key, value)` for every entry of a message's `metadata_props`, in order.
 ///
 /// `Message` is that of a model, graph, node, function, tensor or value info, of any schema: one
@@ -315,7 +307,7 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
     }
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
@@ -340,7 +332,7 @@ concept model_message = requires(const Proto& model, Proto& editable) {
 /// `Proto` is `onnx::ModelProto` or the same message of another namespace or a newer schema. Fields
 /// that the schema does not know are found among the unknown ones.
 template <model_message Proto>
-class basic_proto_model : public model_tables {
+class basic_proto_model : public detail::model_tables {
 public:
     /// A GraphProto of the schema of `Proto`.
     using graph_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().graph())>;
@@ -409,13 +401,13 @@ public:
     /// Calls `f(key, value)` for every metadata entry of the model itself, in order.
     template <class Function>
     void for_each_model_metadata(Function f) const {
-        stemma::for_each_metadata(*model_, f);
+        stemma::detail::for_each_metadata(*model_, f);
     }
 
     /// Calls `f(key, value)` for every metadata entry of a node, in order.
     template <class Function>
     void for_each_metadata(id node, Function f) const {
-        stemma::for_each_metadata(*node_messages_[node], f);
+        stemma::detail::for_each_metadata(*node_messages_[node], f);
     }
 
     /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
@@ -433,18 +425,18 @@ public:
                 [&f, value](std::string_view key, std::string_view text) { f(value, key, text); };
         };
         for (const auto& tensor : tensors_) {
-            stemma::for_each_metadata(*tensor.message, report(tensor.value));
+            stemma::detail::for_each_metadata(*tensor.message, report(tensor.value));
         }
         for (const auto& info : value_infos_) {
             if (info.value == no_id) {
                 continue;
             }
             if (info.message != nullptr) {
-                stemma::for_each_metadata(*info.message, report(info.value));
+                stemma::detail::for_each_metadata(*info.message, report(info.value));
                 continue;
             }
             auto fields = detail::read_message(info.bytes);
-            for (wire_field field; fields.next(field);) {
+            for (detail::wire_field field; fields.next(field);) {
                 if (field.is_bytes(detail::onnx_fields::value_info::metadata_props)) {
                     const auto [key, text] = detail::read_entry(fields.text(field));
                     f(info.value, key, text);
@@ -666,7 +658,7 @@ private:
                 function, detail::onnx_fields::function::value_info, [&](std::string_view bytes) {
                     std::string_view name;
                     auto fields = detail::read_message(bytes);
-                    for (wire_field field; fields.next(field);) {
+                    for (detail::wire_field field; fields.next(field);) {
                         if (field.is_bytes(detail::onnx_fields::value_info::name)) {
                             name = fields.text(field);
                         }
@@ -697,9 +689,7 @@ using proto_model = basic_proto_model<onnx::ModelProto>;
 #ifndef STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 #define STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 
-namespace stemma {
-
-namespace detail {
+namespace stemma::detail {
 
 /// Steps through the messages of a model in the order of the numbers in its `proto_model`.
 template <class Editor>
@@ -782,8 +772,6 @@ private:
     std::size_t info_ = 0;
 };
 
-} // namespace detail
-
 /// Hands an editor all messages of a model that carry tags: `edit_node(number, message)`,
 /// `edit_tensor(i, message)` and `edit_value_info(i, message)`, numbered as in the `proto_model` of
 /// it, and at last `edit_model(message)`. A value info may come as an `unknown_value_info`.
@@ -802,7 +790,7 @@ void edit_messages(Proto& model, Editor& editor) {
     editor.edit_model(model);
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
 #endif // STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 
@@ -844,7 +832,7 @@ public:
     template <class Node>
     void write(id number, Node& node) const {
         for (const auto& [key, value] : metadata_) {
-            add_metadata(node, key, value);
+            detail::add_metadata(node, key, value);
         }
         for (const auto& attributes : attributes_) {
             for (const auto& attribute : attributes) {
@@ -856,14 +844,15 @@ public:
         add_line(doc_line_, node);
         if (has_mark_) {
             std::string line;
-            append_mark(number, line);
+            detail::append_mark(number, line);
             add_line(line, node);
         }
         if (name_space_) {
-            rename_metadata(node, [](std::string_view key) {
-                return std::optional(key == namespace_key ? saved_namespace_key : key);
+            detail::rename_metadata(node, [](std::string_view key) {
+                return std::optional(key == detail::namespace_key ? detail::saved_namespace_key
+                                                                  : key);
             });
-            add_metadata(node, namespace_key, *name_space_);
+            detail::add_metadata(node, detail::namespace_key, *name_space_);
         }
     }
 
@@ -894,7 +883,7 @@ private:
         for (const auto& value : text.values) {
             text.listed ? added.add_strings(value) : added.set_s(value);
         }
-        added.set_doc_string(std::string(attribute_mark));
+        added.set_doc_string(std::string(detail::attribute_mark));
         added.set_type(text.listed ? added.STRINGS : added.STRING);
     }
 
@@ -915,11 +904,19 @@ public:
     /// Complexity: O(entries + attributes + length of the doc_string).
     template <class Node>
     void edit_node(id, Node& node) const {
-        rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
-            if (key == saved_namespace_key) {
-                return namespace_key;
+        bool given = false;
+        detail::for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            given = given || (key == detail::node_name_key && value == node.name());
+        });
+        if (given) {
+            node.clear_name();
+        }
+        detail::rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
+            if (key == detail::saved_namespace_key) {
+                return detail::namespace_key;
             }
-            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespaces_);
+            const bool ours =
+                detail::is_tag_entry(key) || (key == detail::namespace_key && our_namespaces_);
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();
@@ -929,7 +926,7 @@ public:
             }
         }
         if (node.has_doc_string()) {
-            const auto split = tag_edits::split_doc_string(node.doc_string());
+            const auto split = detail::tag_edits::split_doc_string(node.doc_string());
             if (split.whole_field_ours) {
                 node.clear_doc_string();
             } else if (split.kept < node.doc_string().size()) {
@@ -959,8 +956,8 @@ public:
 private:
     template <class Message>
     static void strip_metadata(Message& message) {
-        rename_metadata(message, [](std::string_view key) {
-            return is_tag_entry(key) ? std::nullopt : std::optional(key);
+        detail::rename_metadata(message, [](std::string_view key) {
+            return detail::is_tag_entry(key) ? std::nullopt : std::optional(key);
         });
     }
 
@@ -968,7 +965,7 @@ private:
     [[nodiscard]] static bool is_ours(const Attribute& attribute) {
         return (attribute.name() == source_module_attribute ||
                 attribute.name() == hierarchy_tags_attribute) &&
-               attribute.doc_string() == attribute_mark;
+               attribute.doc_string() == detail::attribute_mark;
     }
 
     bool our_namespaces_;
@@ -1072,7 +1069,7 @@ void write_tags(Proto& model, Editor& editor, std::string_view record, std::stri
 template <model_message Proto>
 void strip(Proto& model) {
     auto editor = detail::make_strip_editor(model);
-    edit_messages(model, editor);
+    detail::edit_messages(model, editor);
 }
 
 /// Takes everything of stemma out of a model and puts a tagging in, the same that `tag_editor` puts
@@ -1096,14 +1093,15 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier
 /// options the tags were found with, and whether the tree was made from the model itself.
 template <model_message Proto>
 void tag(Proto& model, const module_tree& modules, tagging& found, const carrier_set& carriers = {},
-         model_record about = {}) {
+         detail::model_record about = {}) {
     const basic_proto_model<Proto> tables(model);
     about.carriers = carriers;
     about.nodes = tables.node_count();
-    about.digest = structure_digest(tables);
-    tag(model, modules, found, carriers, carriers.metadata, to_json(about, modules),
-        carriers.model ? to_json(to_table(found)) : std::string(),
-        carriers.mark ? to_json(sketch_of(tables, found.attributions)) : std::string());
+    about.digest = detail::structure_digest(tables);
+    tag(model, modules, found, carriers, carriers.metadata, detail::to_json(about, modules),
+        carriers.model ? detail::to_json(to_table(found)) : std::string(),
+        carriers.mark ? detail::to_json(detail::sketch_of(tables, found.attributions))
+                      : std::string());
 }
 
 } // namespace stemma
@@ -1140,7 +1138,7 @@ public:
     [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
 
     /// Its nodes, values and graphs as they were when this was made.
-    [[nodiscard]] const model_tables& model() const noexcept { return known_.model(); }
+    [[nodiscard]] const detail::model_tables& model() const noexcept { return known_.model(); }
 
     /// Of a capture, of the record in the model, or made from the model.
     [[nodiscard]] const module_tree& modules() const noexcept { return known_.modules(); }
@@ -1169,15 +1167,16 @@ public:
         auto& found = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), found, carriers,
                                                             carriers.metadata);
-        detail::write_tags(*proto_, editor, to_json(known_.record(carriers), modules()),
-                           carriers.model ? to_json(to_table(found)) : std::string(),
-                           carriers.mark ? to_json(sketch_of(tables, found.attributions))
-                                         : std::string());
+        detail::write_tags(*proto_, editor, detail::to_json(known_.record(carriers), modules()),
+                           carriers.model ? detail::to_json(to_table(found)) : std::string(),
+                           carriers.mark
+                               ? detail::to_json(detail::sketch_of(tables, found.attributions))
+                               : std::string());
     }
 
 private:
     Proto* proto_;
-    message_outline outline_;
+    detail::message_outline outline_;
     attributed_model known_;
 };
 

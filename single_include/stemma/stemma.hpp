@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stemma 0.1.0: <stemma/stemma.hpp> and all it includes, as one file. Made by
+// stemma 0.2.0: <stemma/stemma.hpp> and all it includes, as one file. Made by
 // single_include/amalgamate.py; to change something, change the headers it joins.
 #ifndef STEMMA_STEMMA_HPP
 #define STEMMA_STEMMA_HPP
@@ -643,7 +643,7 @@ private:
 /// The weights of a model, and where they belong.
 struct placed_weights {
     std::vector<stored_weight> weights;
-    std::vector<weight_place> places;
+    std::vector<detail::weight_place> places;
 };
 
 /// What handles refer to.
@@ -660,18 +660,19 @@ struct model_state {
     [[nodiscard]] const module_tree& modules() const noexcept { return opened.modules(); }
     [[nodiscard]] const tagging& tags() const noexcept { return opened.tags(); }
 
-    [[nodiscard]] const grouped_ids& readers() const {
-        return readers_.get([&] { return collect_value_readers(file()); });
+    [[nodiscard]] const detail::grouped_ids& readers() const {
+        return readers_.get([&] { return detail::collect_value_readers(file()); });
     }
 
-    [[nodiscard]] const module_members& members() const {
-        return members_.get([&] { return module_members(modules().index(), tags().attributions); });
+    [[nodiscard]] const detail::module_members& members() const {
+        return members_.get(
+            [&] { return detail::module_members(modules().index(), tags().attributions); });
     }
 
     [[nodiscard]] const placed_weights& weights() const {
         return weights_.get([&] {
             auto weights = find_weights(file());
-            auto places = place_weights(file(), modules(), tags(), weights);
+            auto places = detail::place_weights(file(), modules(), tags(), weights);
             return placed_weights{std::move(weights), std::move(places)};
         });
     }
@@ -679,7 +680,8 @@ struct model_state {
     /// Returns: the set of modules whose tags each value has.
     /// Requires: `asking` is held, as new sets go to the pool of the tagging.
     [[nodiscard]] const std::vector<id_set>& value_tags() const {
-        return value_tags_.get([&] { return find_value_tags(file(), modules(), opened.tags()); });
+        return value_tags_.get(
+            [&] { return detail::find_value_tags(file(), modules(), opened.tags()); });
     }
 
     mutable attributed_model
@@ -687,8 +689,8 @@ struct model_state {
     mutable std::mutex asking; // these, one at a time
 
 private:
-    made_once<grouped_ids> readers_;
-    made_once<module_members> members_;
+    made_once<detail::grouped_ids> readers_;
+    made_once<detail::module_members> members_;
     made_once<placed_weights> weights_;
     made_once<std::vector<id_set>> value_tags_;
 };
@@ -1051,12 +1053,15 @@ STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path
 STEMMA_INLINE query_result model::query(std::string_view text) const {
     const auto asked = parse_query(text);
     const auto& found = state_->tags();
+    const auto& ops = state_->opened.operators();
+    const model_facts facts(state_->opened.model(), state_->modules(), found);
     std::vector<id> modules;
     if (!asked.asks_for_operators()) {
-        modules = find_matching_modules(asked, state_->modules(), found.tags);
+        modules = find_matching_modules(asked, state_->modules(), found.tags, ops,
+                                        found.attributions, found.provenances, facts);
     }
-    auto nodes = find_matching_operators(asked, state_->modules(), found.tags,
-                                         state_->opened.operators(), found.attributions);
+    auto nodes = find_matching_operators(asked, state_->modules(), found.tags, ops,
+                                         found.attributions, found.provenances, facts);
     return {detail::make_list<node_ref>(*state_, std::move(nodes)),
             detail::make_list<module_ref>(*state_, std::move(modules))};
 }
