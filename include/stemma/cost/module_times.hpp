@@ -75,7 +75,7 @@ public:
                 }
                 nodes_[node] += total * share;
             }
-            fused_ += found.size() > 1 ? 1 : 0;
+            fused_ += found.size() > 1 ? 1U : 0U;
         }
         std::ranges::sort(unmatched_, [](const auto& a, const auto& b) {
             return a.microseconds != b.microseconds ? a.microseconds > b.microseconds

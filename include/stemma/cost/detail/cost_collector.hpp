@@ -96,7 +96,7 @@ public:
         }
         if (!contents_.bodies_of(node).empty()) {
             for_each_read(model_, contents_, node, [&](id value) { memory_.use(buffer_[value]); });
-            modules_[m].loops += model_.op_type(node) == "If" ? 0 : 1;
+            modules_[m].loops += model_.op_type(node) == "If" ? 0U : 1U;
             make_all(node);
         } else if (model_.callee(node) == no_id) {
             add_cost(node, m);

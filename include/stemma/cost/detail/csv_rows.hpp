@@ -35,7 +35,7 @@ public:
     bool next(std::vector<std::string>& fields) {
         fields.clear();
         while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
-            line_ += rest_.front() == '\n' ? 1 : 0;
+            line_ += rest_.front() == '\n' ? 1U : 0U;
             rest_.remove_prefix(1);
         }
         if (rest_.empty()) {
