@@ -30,6 +30,7 @@ EXAMPLE = re.compile(r"`(examples/[\w/]+)\.cpp`")
 SOURCES = [path for folder in ("examples", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
 # Files that commands of documents read, and `program.cpp`.
 STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
+             "optimized.onnx": "examples/data/bert_micro.onnx",
              "modules.json": "examples/data/bert_micro.modules.json",
              "model.capture.json": "examples/data/bert_micro.modules.json"}
 PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"
@@ -41,6 +42,7 @@ NOT_HERE = (
     (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
     (r".*(int8\.onnx|\.npz|numerics\.json|ort\.log|examples/runners)",
      "needs runs of models; done by the tests runtime.numerics and cli.numerics"),
+    (r"stemma profile ", "needs the profile of a run; done by the tests runtime.profiles and cli.cost"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
     (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
 )

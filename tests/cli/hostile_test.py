@@ -259,7 +259,7 @@ class BadCaptures(Case):
         deep.write_text("[" * 200000)
         deep_keys = self.folder / "deep_keys"
         deep_keys.write_text('{"modules":' * 100000)
-        for path in (random_bytes, deep, deep_keys, self.MODEL, self.folder):
+        for path in (random_bytes, deep, deep_keys, self.folder):
             self.fail_with(3, "tag", self.MODEL, "-m", path)
 
     def test_a_capture_of_another_model_says_how_much_of_it_fits(self):

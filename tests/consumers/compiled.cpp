@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses stemma::compiled as somebody else's program does: opens a model, whose functions are in the library.
+// Uses stemma::compiled as somebody else's program does: opens a model, whose functions are in the
+// library.
 #include <stemma/stemma.hpp>
 
 #ifdef STEMMA_OPEN_HPP

@@ -17,6 +17,18 @@ namespace test::open_original_model {
 using stemma::attributed_model;
 using stemma::id;
 
+namespace {
+
+/// As docs/carry.md shows it.
+[[maybe_unused]] void carry_over() {
+    auto original =
+        std::make_shared<stemma::attributed_model>("model.onnx", stemma::attribution_options{});
+    auto changed = stemma::carry_tags(original, "optimized.onnx");
+    stemma::write_tagged(*changed, "tagged.onnx");
+}
+
+} // namespace
+
 TEST_CASE("carry_tags: a model carried to itself has its own modules, and names its own nodes",
           "[carry]") {
     const auto path = test::fixture("shared_twice/model.onnx");

@@ -77,6 +77,7 @@ struct header_difference {
 
 /// How two models differ, module by module.
 struct model_diff {
+    /// What is said of the files as a whole.
     std::vector<header_difference> header;
     /// Of modules; those of the first model in the order of its tree, each added one behind the
     /// partner of its sibling in front, or of its parent.

@@ -38,6 +38,7 @@ struct node_match {
 /// What is compared of the operators of one graph, as numbers by vertex that are equal where
 /// something is.
 struct matched_graph {
+    /// What is compared.
     const operator_graph* graph = nullptr;
     std::span<const std::uint64_t> type;   ///< the operator
     std::span<const std::uint64_t> label;  ///< operator, attributes, constants that are no weights

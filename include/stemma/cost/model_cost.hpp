@@ -109,6 +109,7 @@ public:
     [[nodiscard]] const module_cost& operator[](id m) const noexcept { return modules_[m]; }
     /// Returns: what its own nodes cost: no activations.
     [[nodiscard]] const module_cost& own(id m) const noexcept { return own_[m]; }
+    /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Returns: the operations of a node of the main graph with all that runs inside, extents that
@@ -128,7 +129,7 @@ public:
     /// Values whose size is unknown; they count in no activation.
     [[nodiscard]] std::uint64_t unknown_values() const noexcept { return unknown_values_; }
 
-    /// Returns: the names of extents that the numbers are in.
+    /// Returns: the names of extents that the numbers are in. Complexity: O(terms).
     [[nodiscard]] std::vector<std::string> open_dims() const {
         std::vector<bool> used(names_.size());
         for (const auto& cost : modules_) {

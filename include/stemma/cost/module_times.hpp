@@ -86,6 +86,7 @@ public:
 
     /// Returns: the time of a module with all below it.
     [[nodiscard]] const module_time& operator[](id m) const noexcept { return modules_[m]; }
+    /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// What matches no node, the longest first.
@@ -97,6 +98,7 @@ public:
 
     /// Returns: microseconds of everything.
     [[nodiscard]] double total() const noexcept { return total_; }
+    /// How many runs there are.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_; }
 
     /// Returns: microseconds of a node; of several that were fused the first has them all, unless

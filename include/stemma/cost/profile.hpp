@@ -112,9 +112,11 @@ public:
         dropped_ += count;
     }
 
+    /// What ran, in the order of the file.
     [[nodiscard]] const std::vector<kernel>& kernels() const noexcept { return kernels_; }
     /// Returns: how many runs there are; the last need not have ended.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_ + (open_ ? 1 : 0); }
+    /// How many runs were left out as warm-up.
     [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
     /// Returns: microseconds in all runs. Complexity: O(kernels times runs).

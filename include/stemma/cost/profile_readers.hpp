@@ -29,8 +29,10 @@ concept profile_reader = std::copyable<R> &&
 
 /// The trace that ONNX Runtime writes: every kernel of every run.
 struct ort_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "ort";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto head = start.substr(0, 4096);
         return head.find('[') < head.find('{') && head.find("\"cat\"") != head.npos;
@@ -49,8 +51,10 @@ struct ort_profile {
 
 /// What TensorRT's `trtexec --exportProfile` writes: a list of layers with their mean times.
 struct tensorrt_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "tensorrt";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto head = start.substr(0, 4096);
         return head.find('[') < head.find('{') &&
@@ -70,8 +74,10 @@ struct tensorrt_profile {
 
 /// What the profile viewer of QNN writes, and ONNX Runtime's QNN provider: the rows of nodes.
 struct qnn_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "qnn";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         return start.substr(0, start.find('\n')).find("Event Identifier") != start.npos;
     }
@@ -124,8 +130,10 @@ struct qnn_profile {
 
 /// OpenVINO's performance counts, as its `benchmark_app -report_type` writes them: layers that ran.
 struct openvino_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "openvino";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         return start.substr(0, start.find('\n')).find("layerName") != start.npos;
     }
@@ -169,8 +177,10 @@ struct openvino_profile {
 /// Any table with a heading, of which one column is a name and one a time. Units stand in the
 /// heading, `time (ms)`; microseconds where none does. A column `run` tells runs apart.
 struct csv_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "csv";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto line = start.substr(0, start.find('\n'));
         return line.find_first_of(",;\t") != line.npos && line.find_first_of("[{") == line.npos;

@@ -88,8 +88,8 @@ namespace detail {
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
     auto answer = answer_query(asked, opened.model(), opened.operators(), opened.modules(),
                                opened.tags(), detail::facts_of(opened));
-    if (answer.nodes.empty() && answer.modules.empty() && answer.values.empty() &&
-        answer.initializers.empty()) {
+    if (asked.kind != query_kind::everything && answer.nodes.empty() && answer.modules.empty() &&
+        answer.values.empty() && answer.initializers.empty()) {
         refuse_unmatched(opened, asked);
     }
     return answer;

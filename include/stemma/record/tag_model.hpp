@@ -111,15 +111,19 @@ public:
     explicit strip_editor(const wire_model& model)
         : edits_(model, detail::has_our_namespaces(model)) {}
 
+    /// Edits the metadata of a node.
     void edit_node(id node, detail::message_edits& edits) const {
         edits_.edit_node(node, nullptr, edits);
     }
+    /// Edits the metadata of an initializer.
     void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) const {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
     }
+    /// Edits the metadata of a value.
     void edit_value_info(const value_info_ref& info, detail::message_edits& edits) const {
         edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
     }
+    /// Edits the metadata of the model.
     void edit_model(detail::message_edits& edits) const { edits_.edit_model({}, edits); }
 
 private:
@@ -157,6 +161,7 @@ public:
         facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
 
+    /// Edits the metadata of a node.
     void edit_node(id node, detail::message_edits& edits) {
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
@@ -185,16 +190,19 @@ public:
         names_ = std::make_shared<const given_names>(model);
     }
 
+    /// Edits the metadata of an initializer.
     void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
                              tags_of(tensor.value), edits);
     }
 
+    /// Edits the metadata of a value.
     void edit_value_info(const value_info_ref& info, detail::message_edits& edits) {
         edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props,
                              tags_of(info.value), edits);
     }
 
+    /// Edits the metadata of the model.
     void edit_model(detail::message_edits& edits) const {
         edits_.edit_model(facts_->added_to_model, edits);
     }

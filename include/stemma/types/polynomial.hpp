@@ -57,7 +57,9 @@ public:
         return result;
     }
 
+    /// Whether it stands for a number at all.
     [[nodiscard]] bool is_known() const noexcept { return known_; }
+    /// Whether it is known to be 0.
     [[nodiscard]] bool is_zero() const noexcept { return known_ && terms_.empty(); }
 
     /// Returns: its value where it has no symbols.
@@ -73,13 +75,17 @@ public:
 
     /// Adds, subtracts and multiplies exactly. Complexity: O(terms).
     polynomial& operator+=(const polynomial& other) { return add(other, 1); }
+    /// As `+=`.
     polynomial& operator-=(const polynomial& other) { return add(other, -1); }
 
     /// Complexity: O(product of the numbers of terms).
     polynomial& operator*=(const polynomial& other) { return *this = *this * other; }
 
+    /// As `+=`.
     [[nodiscard]] friend polynomial operator+(polynomial a, const polynomial& b) { return a += b; }
+    /// As `+=`.
     [[nodiscard]] friend polynomial operator-(polynomial a, const polynomial& b) { return a -= b; }
+    /// Complexity: O(product of the numbers of terms).
     [[nodiscard]] friend polynomial operator*(const polynomial& a, const polynomial& b) {
         polynomial result;
         result.known_ = a.known_ && b.known_;
