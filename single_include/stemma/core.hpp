@@ -7881,6 +7881,7 @@ struct node_match {
 /// What is compared of the operators of one graph, as numbers by vertex that are equal where
 /// something is.
 struct matched_graph {
+    /// What is compared.
     const operator_graph* graph = nullptr;
     std::span<const std::uint64_t> type;   ///< the operator
     std::span<const std::uint64_t> label;  ///< operator, attributes, constants that are no weights
@@ -9096,9 +9097,11 @@ public:
         dropped_ += count;
     }
 
+    /// What ran, in the order of the file.
     [[nodiscard]] const std::vector<kernel>& kernels() const noexcept { return kernels_; }
     /// Returns: how many runs there are; the last need not have ended.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_ + (open_ ? 1 : 0); }
+    /// How many runs were left out as warm-up.
     [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
     /// Returns: microseconds in all runs. Complexity: O(kernels times runs).
@@ -26480,7 +26483,9 @@ public:
         return result;
     }
 
+    /// Whether it stands for a number at all.
     [[nodiscard]] bool is_known() const noexcept { return known_; }
+    /// Whether it is known to be 0.
     [[nodiscard]] bool is_zero() const noexcept { return known_ && terms_.empty(); }
 
     /// Returns: its value where it has no symbols.
@@ -26496,13 +26501,17 @@ public:
 
     /// Adds, subtracts and multiplies exactly. Complexity: O(terms).
     polynomial& operator+=(const polynomial& other) { return add(other, 1); }
+    /// As `+=`.
     polynomial& operator-=(const polynomial& other) { return add(other, -1); }
 
     /// Complexity: O(product of the numbers of terms).
     polynomial& operator*=(const polynomial& other) { return *this = *this * other; }
 
+    /// As `+=`.
     [[nodiscard]] friend polynomial operator+(polynomial a, const polynomial& b) { return a += b; }
+    /// As `+=`.
     [[nodiscard]] friend polynomial operator-(polynomial a, const polynomial& b) { return a -= b; }
+    /// Complexity: O(product of the numbers of terms).
     [[nodiscard]] friend polynomial operator*(const polynomial& a, const polynomial& b) {
         polynomial result;
         result.known_ = a.known_ && b.known_;

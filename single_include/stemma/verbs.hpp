@@ -8577,15 +8577,19 @@ public:
     explicit strip_editor(const wire_model& model)
         : edits_(model, detail::has_our_namespaces(model)) {}
 
+    /// Edits the metadata of a node.
     void edit_node(id node, detail::message_edits& edits) const {
         edits_.edit_node(node, nullptr, edits);
     }
+    /// Edits the metadata of an initializer.
     void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) const {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
     }
+    /// Edits the metadata of a value.
     void edit_value_info(const value_info_ref& info, detail::message_edits& edits) const {
         edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
     }
+    /// Edits the metadata of the model.
     void edit_model(detail::message_edits& edits) const { edits_.edit_model({}, edits); }
 
 private:
@@ -8623,6 +8627,7 @@ public:
         facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
 
+    /// Edits the metadata of a node.
     void edit_node(id node, detail::message_edits& edits) {
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
@@ -8651,16 +8656,19 @@ public:
         names_ = std::make_shared<const given_names>(model);
     }
 
+    /// Edits the metadata of an initializer.
     void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
                              tags_of(tensor.value), edits);
     }
 
+    /// Edits the metadata of a value.
     void edit_value_info(const value_info_ref& info, detail::message_edits& edits) {
         edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props,
                              tags_of(info.value), edits);
     }
 
+    /// Edits the metadata of the model.
     void edit_model(detail::message_edits& edits) const {
         edits_.edit_model(facts_->added_to_model, edits);
     }
@@ -14950,6 +14958,7 @@ struct header_difference {
 
 /// How two models differ, module by module.
 struct model_diff {
+    /// What is said of the files as a whole.
     std::vector<header_difference> header;
     /// Of modules; those of the first model in the order of its tree, each added one behind the
     /// partner of its sibling in front, or of its parent.
@@ -17362,7 +17371,7 @@ public:
         }
         if (!contents_.bodies_of(node).empty()) {
             for_each_read(model_, contents_, node, [&](id value) { memory_.use(buffer_[value]); });
-            modules_[m].loops += model_.op_type(node) == "If" ? 0 : 1;
+            modules_[m].loops += model_.op_type(node) == "If" ? 0U : 1U;
             make_all(node);
         } else if (model_.callee(node) == no_id) {
             add_cost(node, m);
@@ -20699,6 +20708,7 @@ public:
     [[nodiscard]] const module_cost& operator[](id m) const noexcept { return modules_[m]; }
     /// Returns: what its own nodes cost: no activations.
     [[nodiscard]] const module_cost& own(id m) const noexcept { return own_[m]; }
+    /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Returns: the operations of a node of the main graph with all that runs inside, extents that
@@ -20718,7 +20728,7 @@ public:
     /// Values whose size is unknown; they count in no activation.
     [[nodiscard]] std::uint64_t unknown_values() const noexcept { return unknown_values_; }
 
-    /// Returns: the names of extents that the numbers are in.
+    /// Returns: the names of extents that the numbers are in. Complexity: O(terms).
     [[nodiscard]] std::vector<std::string> open_dims() const {
         std::vector<bool> used(names_.size());
         for (const auto& cost : modules_) {
@@ -22120,8 +22130,8 @@ namespace detail {
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
     auto answer = answer_query(asked, opened.model(), opened.operators(), opened.modules(),
                                opened.tags(), detail::facts_of(opened));
-    if (answer.nodes.empty() && answer.modules.empty() && answer.values.empty() &&
-        answer.initializers.empty()) {
+    if (asked.kind != query_kind::everything && answer.nodes.empty() && answer.modules.empty() &&
+        answer.values.empty() && answer.initializers.empty()) {
         refuse_unmatched(opened, asked);
     }
     return answer;
@@ -23442,7 +23452,7 @@ public:
                 }
                 nodes_[node] += total * share;
             }
-            fused_ += found.size() > 1 ? 1 : 0;
+            fused_ += found.size() > 1 ? 1U : 0U;
         }
         std::ranges::sort(unmatched_, [](const auto& a, const auto& b) {
             return a.microseconds != b.microseconds ? a.microseconds > b.microseconds
@@ -23453,6 +23463,7 @@ public:
 
     /// Returns: the time of a module with all below it.
     [[nodiscard]] const module_time& operator[](id m) const noexcept { return modules_[m]; }
+    /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// What matches no node, the longest first.
@@ -23464,6 +23475,7 @@ public:
 
     /// Returns: microseconds of everything.
     [[nodiscard]] double total() const noexcept { return total_; }
+    /// How many runs there are.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_; }
 
     /// Returns: microseconds of a node; of several that were fused the first has them all, unless
@@ -23911,7 +23923,7 @@ public:
     bool next(std::vector<std::string>& fields) {
         fields.clear();
         while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
-            line_ += rest_.front() == '\n' ? 1 : 0;
+            line_ += rest_.front() == '\n' ? 1U : 0U;
             rest_.remove_prefix(1);
         }
         if (rest_.empty()) {
@@ -24267,8 +24279,10 @@ concept profile_reader = std::copyable<R> &&
 
 /// The trace that ONNX Runtime writes: every kernel of every run.
 struct ort_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "ort";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto head = start.substr(0, 4096);
         return head.find('[') < head.find('{') && head.find("\"cat\"") != head.npos;
@@ -24287,8 +24301,10 @@ struct ort_profile {
 
 /// What TensorRT's `trtexec --exportProfile` writes: a list of layers with their mean times.
 struct tensorrt_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "tensorrt";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto head = start.substr(0, 4096);
         return head.find('[') < head.find('{') &&
@@ -24308,8 +24324,10 @@ struct tensorrt_profile {
 
 /// What the profile viewer of QNN writes, and ONNX Runtime's QNN provider: the rows of nodes.
 struct qnn_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "qnn";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         return start.substr(0, start.find('\n')).find("Event Identifier") != start.npos;
     }
@@ -24362,8 +24380,10 @@ struct qnn_profile {
 
 /// OpenVINO's performance counts, as its `benchmark_app -report_type` writes them: layers that ran.
 struct openvino_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "openvino";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         return start.substr(0, start.find('\n')).find("layerName") != start.npos;
     }
@@ -24407,8 +24427,10 @@ struct openvino_profile {
 /// Any table with a heading, of which one column is a name and one a time. Units stand in the
 /// heading, `time (ms)`; microseconds where none does. A column `run` tells runs apart.
 struct csv_profile {
+    /// What the format is called.
     static constexpr std::string_view name = "csv";
 
+    /// Whether a file begins as this format does.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto line = start.substr(0, start.find('\n'));
         return line.find_first_of(",;\t") != line.npos && line.find_first_of("[{") == line.npos;
