@@ -176,8 +176,6 @@ TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their n
 
 TEST_CASE("find_matches: sizes hold for modules themselves, and for what is directly in them") {
     const test::query_scene scene;
-    using names = std::set<std::string>;
-    using paths = std::vector<std::string>;
     CHECK(scene.modules_for("nodes>2") == paths{"blocks", "blocks.0", "blocks.1"});
     CHECK(scene.operators_for("nodes>2") == names{"add0", "add1", "in"});
     CHECK(scene.modules_for("has:op:Add") == paths{"blocks", "blocks.0", "blocks.1"});
@@ -190,7 +188,6 @@ TEST_CASE("find_matches: sizes hold for modules themselves, and for what is dire
 
 TEST_CASE("find_matches: places are before, after, beside or between others, without these") {
     const test::query_scene scene;
-    using names = std::set<std::string>;
     CHECK(scene.operators_for("feeds:head") == names{"add1"});
     CHECK(scene.operators_for("fed-by:blocks.0") == names{"fc1"});
     CHECK(scene.operators_for("feeds:name:fc0") == names{"in"});
