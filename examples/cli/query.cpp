@@ -80,7 +80,8 @@ int run_query(const query_options& options) {
     if (options.list == "modules" && asked.asks_for_operators()) {
         answer.modules = stemma::modules_of(answer.nodes, opened->tags());
     }
-    if (list == "nodes" && answer.nodes.empty() && options.common.format != "json") {
+    if (list == "nodes" && answer.nodes.empty() && options.common.format != "json" &&
+        asked.kind != stemma::query_kind::everything) {
         stemma::refuse_unmatched(*opened, asked);
     }
     stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
