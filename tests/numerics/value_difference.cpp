@@ -4,7 +4,6 @@
 #include "../catch.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -18,9 +17,7 @@ stemma::tensor_values of(const std::string& bytes) {
 }
 
 std::string bytes_of(const std::vector<double>& numbers) {
-    std::string bytes(numbers.size() * 8, '\0');
-    std::memcpy(bytes.data(), numbers.data(), bytes.size());
-    return bytes;
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
 }
 
 stemma::value_difference difference(const std::vector<double>& a, const std::vector<double>& b) {
