@@ -19,6 +19,7 @@ import importlib
 import inspect
 import itertools
 import json
+import linecache
 import mmap
 import os
 import re
@@ -73,9 +74,12 @@ def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", to
         if export is not None:
             scopes = export_with_scopes(model, args, kwargs, export, options, missing)
             if scopes is not None:
-                with out.nested("export"), out.list("nodes"):
-                    for node in exported_nodes(export, scopes):
-                        out.add(node)
+                stacks = {}
+                with out.nested("export"):
+                    with out.list("nodes"):
+                        for node in exported_nodes(export, scopes, stacks):
+                            out.add(node)
+                    out.member("stacks", list(stacks))
         out.member("missing", missing)
     return captured(path, out.text, missing)
 
@@ -180,6 +184,7 @@ def describe_modules(model, calls):
             "is_leaf": not module._modules,
             "hierarchy_level": path.count(".") + 1 if path else 0,
             "calls": calls.get(path) if calls is not None else None,
+            "source": forward_line(module),
             "own_parameters": [describe_tensor(n, t) for n, t, is_parameter in own if is_parameter],
             "own_buffers": [describe_tensor(n, t) for n, t, is_parameter in own if not is_parameter],
             "total_parameters": sum(count for count, _ in numbers),
@@ -187,6 +192,34 @@ def describe_modules(model, calls):
             "children": [{"attr": n, "name": join(path, n), "class_name": class_name(c)[0]}
                          for n, c in children(module)],
         }
+
+
+def forward_line(module):
+    """Where the forward of a module begins, as a traceback of one frame; None where it is no Python."""
+    with contextlib.suppress(Exception):  # forward may be anything that can be called
+        function = inspect.unwrap(type(module).forward)
+        if function.__name__ == "_forward_unimplemented":
+            return None
+        return stack_text([(function.__code__.co_filename, function.__code__.co_firstlineno, "forward")])
+    return None
+
+
+def stack_text(frames):
+    """Frames `(file, line, function)`, the innermost one last, as Python prints them."""
+    return "\n".join(f'  File "{file}", line {line}, in {function}\n    {linecache.getline(file, line).strip()}'
+                     for file, line, function in frames)
+
+
+def stack_of(node):
+    """What called a node of an exporter's graph, down from the model; None where that is not known."""
+    frames = []
+    with contextlib.suppress(Exception):  # what a graph tells of this is nowhere promised
+        for line in node.sourceRange().splitlines():
+            call = re.fullmatch(r"(.+)\((\d+)\): (.+)", line)
+            if call is None or call[1].replace("\\", "/").endswith("torch/jit/_trace.py"):
+                break
+            frames.append((call[1], int(call[2]), call[3]))
+    return stack_text(reversed(frames)) if frames else None
 
 
 def shared_parameters(model):
@@ -666,7 +699,7 @@ def exporter_internals():
 
 
 def export_with_scopes(model, args, kwargs, path, options, missing):
-    """Exports and returns {name of a node: its scope, None where it had none}; None without scopes.
+    """Exports and returns {name of a node: (its scope or None, what called it or None)}; or None.
 
     The exporter names nodes after the second half of `Class::instance` in its scope map. The first
     half says which module it is while the export runs, so the file is that of any other export.
@@ -717,7 +750,8 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
     def record(block):
         for node in block.nodes():
             if node.hasAttribute("onnx_name"):
-                scopes[node.s("onnx_name")] = full_scope(node.scopeName(), modules, paths, mark)
+                scopes[node.s("onnx_name")] = (full_scope(node.scopeName(), modules, paths, mark),
+                                               stack_of(node))
             for inner in node.blocks():
                 record(inner)
 
@@ -751,13 +785,16 @@ def full_scope(scope, modules, paths, mark):
     return "/".join(texts) if sure else None
 
 
-def exported_nodes(path, scopes):
-    """Yields the nodes of an ONNX file with their scopes."""
+def exported_nodes(path, scopes, stacks):
+    """Yields the nodes of an ONNX file with their scopes, and with the numbers of their `stacks`."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for field, value in fields(data, 0, len(data)):
             if field == 7:
                 for graph, index, op_type, name in onnx_nodes(data, value, ""):
-                    yield {"graph": graph, "index": index, "op_type": op_type, "scope": scopes.get(name)}
+                    scope, stack = scopes.get(name, (None, None))
+                    number = None if stack is None else stacks.setdefault(stack, len(stacks))
+                    yield {"graph": graph, "index": index, "op_type": op_type, "scope": scope,
+                           "stack": number}
 
 
 def onnx_nodes(data, place, graph):

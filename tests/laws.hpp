@@ -13,6 +13,7 @@
 #include <stemma/cut/partition_graph.hpp>
 #include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/user_frames.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/cost.hpp>
@@ -20,6 +21,7 @@
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/report/visibility.hpp>
@@ -254,6 +256,18 @@ template <class P, operator_view Ops>
         const bool first = policy.shows(ops, *it);
         laws.expect(first == static_cast<bool>(policy.shows(ops, *it)),
                     "visibility: an operator is shown at one time and not at another");
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each frame.
+template <frames_policy P>
+[[nodiscard]] broken_laws broken_frames_laws(const P& policy,
+                                             std::span<const source_position> frames) {
+    detail::law_book laws;
+    for (const auto& at : frames) {
+        laws.expect(policy.kind(at) == policy.kind(at),
+                    "frames: a frame is of one kind at one time and of another at another");
     }
     return laws.take();
 }

@@ -65,7 +65,7 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
+              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "lines", "numerics", "operations",
                            "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
 
 
@@ -95,6 +95,7 @@ def reports_of(model, capture, truth, folder):
     yield "sidecar", everything
     yield "summary", run("analyze", model, *with_capture)
     yield "cost", run("analyze", model, *with_capture, "--cost")
+    yield "lines", run("analyze", model, *with_capture, "--by", "line", "--cost")
     times = folder / "times.csv"
     times.write_text("name,time\nno such node,1\n" +
                      "".join(f"{node['name']},2\n" for node in everything["nodes"] if node["name"]))
@@ -110,6 +111,14 @@ def reports_of(model, capture, truth, folder):
     yield "summary", run("carry", tagged, model, "--sidecar", carried)
     yield "sidecar", json.loads(carried.read_text(encoding="utf-8"))
     yield "explain", run("explain", model, "#0", "-m", tagged)
+    written = FIXTURES.parent / "dialects" / "recurrence_dynamo.onnx"
+    yield "explain", run("explain", written, "#0")
+    yield "summary", run("tag", written, "--with", "source", "--sidecar", sidecar)
+    yield "sidecar", json.loads(sidecar.read_text())
+    begun = folder / "begun.json"
+    begun.write_text(json.dumps({"schema": "stemma.capture/1", "modules": [
+        {"name": "", "class_name": "Net", "source": 'File "net.py", line 3, in forward'}]}))
+    yield "explain", run("explain", written, "''", "-m", begun)
     yield "explain", run("explain", FIXTURES.parent / "dialects" / "nested_functions.onnx", "app_Block_blocks_0_1")
     yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")

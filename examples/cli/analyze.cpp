@@ -6,7 +6,9 @@
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
+#include <stemma/query/find_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
+#include <stemma/report/line_table.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <fmt/core.h>
@@ -14,7 +16,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +39,7 @@ struct analyze_options {
     std::size_t rows = 20;
     bool cost = false;
     std::vector<std::string> dims; // NAME=N
+    std::string by = "module";
 };
 
 std::string node_text(const stemma::attributed_model& opened, id node) {
@@ -252,6 +258,37 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
     }
 }
 
+void print_lines(const stemma::attributed_model& opened, std::vector<stemma::line_row> table,
+                 const stemma::line_columns& columns, std::size_t rows) {
+    std::stable_sort(table.begin(), table.end(),
+                     [](const auto& a, const auto& b) { return a.amount > b.amount; });
+    std::string head = fmt::format("{:>7}", "nodes");
+    for (const auto& column : columns) {
+        head += fmt::format(" {:>15}", column.first);
+    }
+    put("{}\n", shaded(head + "  line", shade::strong));
+    for (std::size_t i = 0; i < std::min(rows, table.size()); ++i) {
+        const auto& row = table[i];
+        std::string numbers = fmt::format("{:>7}", grouped(row.nodes.size()));
+        for (const auto& column : columns) {
+            numbers += fmt::format(" {:>15}", grouped(static_cast<std::uint64_t>(
+                                                  std::max<std::int64_t>(column.second(row), 0))));
+        }
+        std::string operators;
+        for (std::size_t k = 0; k < row.operators.size() && k < 4; ++k) {
+            operators += fmt::format("{}{}", k == 0 ? "  " : ", ",
+                                     opened.model().operator_type(row.operators[k].first));
+        }
+        put("{}  {}{}\n", numbers,
+            row.line == 0
+                ? shaded("(unknown)", shade::dim)
+                : shaded(shortened(stemma::to_text({row.file, row.line, row.function}), 60),
+                         shade::name),
+            shaded(operators + (row.operators.size() > 4 ? ", \xe2\x80\xa6" : ""), shade::dim));
+    }
+    print_rest(table.size(), rows);
+}
+
 stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
     stemma::cost_options options;
     for (const auto& text : dims) {
@@ -289,7 +326,46 @@ int analyze_cost(const analyze_options& options) {
     return done;
 }
 
+/// The lines of programs where the nodes were written, those with most first.
+int analyze_lines(const analyze_options& options) {
+    const auto opened = open_model(options.common);
+    const auto part = stemma::find_part(*opened, options.filter);
+    std::optional<stemma::model_cost> cost;
+    stemma::line_columns columns;
+    if (options.cost) {
+        cost.emplace(stemma::find_cost(*opened, cost_options_of(options.dims)));
+        const auto add = [&](const char* name, auto amount) {
+            columns.emplace_back(name, [&cost, amount](const stemma::line_row& row) {
+                double sum = 0;
+                for (const auto node : row.nodes) {
+                    sum += amount(*cost, node);
+                }
+                return static_cast<std::int64_t>(std::llround(sum));
+            });
+        };
+        add("macs", [](const auto& of, id node) { return of.node_macs(node); });
+        add("flops", [](const auto& of, id node) { return of.node_flops(node); });
+    }
+    auto rows = stemma::group_by_line(*opened, part.nodes,
+                                      [&](id node) { return cost ? cost->node_flops(node) : 1.0; });
+    if (options.common.format == "json") {
+        standard_output out;
+        stemma::write_lines(out, rows, *opened, columns);
+        return done;
+    }
+    if (options.common.format == "csv") {
+        names_output out;
+        stemma::write_lines_csv(out, rows, columns);
+        return done;
+    }
+    print_lines(*opened, std::move(rows), columns, options.rows);
+    return done;
+}
+
 int analyze(const analyze_options& options) {
+    if (options.by == "line") {
+        return analyze_lines(options);
+    }
     if (options.cost) {
         return analyze_cost(options);
     }
@@ -333,6 +409,8 @@ void add_analyze(CLI::App& app, action& chosen) {
                 ->type_name("T");
             takes.value("--rows", options.rows, "N", "rows of a table that are printed at most",
                         "20");
+            takes.choice("--by", options.by, "module|line",
+                         "what is listed: modules and tags, or lines of Python");
             takes.flag("--cost", options.cost,
                        "say what the modules cost: multiplications, weights, memory");
             takes

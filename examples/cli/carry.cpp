@@ -48,6 +48,7 @@ void print_counts(const stemma::attributed_model& opened) {
 int carry(const carry_options& options) {
     const auto start = std::chrono::steady_clock::now();
     const auto carriers = stemma::carriers_named(options.carriers);
+    static_cast<void>(sources_to_write(options.output)); // refused before anything is read
     auto before = options.common;
     before.model = options.original;
     before.attribution.min_confidence = 0;
@@ -73,7 +74,8 @@ int carry(const carry_options& options) {
         print_counts(*opened);
     }
     if (!options.sidecar.empty()) {
-        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync);
+        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync,
+                              sources_to_write(options.output));
         if (prints_text) {
             print_row("sidecar", options.sidecar);
         }
@@ -111,6 +113,7 @@ void add_carry(CLI::App& app, action& chosen) {
                         "model",
                         "metadata,mark");
             takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
+            takes.with(options.output);
             takes.data(options.output.data);
             takes.flag("--force", options.output.force,
                        "replace weight files that exist beside OUT");

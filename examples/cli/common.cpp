@@ -2,6 +2,7 @@
 #include "common.hpp"
 
 #include <stemma/core/text_list.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/model_file.hpp>
@@ -61,8 +62,34 @@ stemma::thread_limit threads_of(const common_options& options) {
 }
 
 stemma::write_options writing(const output_options& output, stemma::thread_limit threads) {
-    return {stemma::parse_data_placement(output.data).value(), output.force, !output.no_sync,
-            threads};
+    return {stemma::parse_data_placement(output.data).value(),
+            output.force,
+            !output.no_sync,
+            threads,
+            false,
+            sources_to_write(output)};
+}
+
+stemma::written_sources sources_to_write(const output_options& options) {
+    for (const auto& word : options.with) {
+        if (word != "source") {
+            throw stemma::error(stemma::error_code::refused, "", "--with",
+                                fmt::format("unknown part '{}'; known: source", word));
+        }
+    }
+    if (options.with.empty() && options.full_paths) {
+        throw stemma::error(stemma::error_code::refused, "", "--full-paths",
+                            "is for --with source");
+    }
+    return options.with.empty() ? stemma::written_sources::as_before
+           : options.full_paths ? stemma::written_sources::full_paths
+                                : stemma::written_sources::shortened;
+}
+
+void command_line::with(output_options& to) const {
+    list("--with", to.with, "PART,...",
+         "keep more than tags: source, the lines of Python that nodes come from");
+    flag("--full-paths", to.full_paths, "keep whole paths of source files");
 }
 
 void note(const common_options& options, std::string_view text) {

@@ -55,7 +55,13 @@ struct output_options {
     std::string data = "keep";
     bool force = false;
     bool no_sync = false;
+    std::vector<std::string> with; ///< what is kept besides tags
+    bool full_paths = false;       ///< of lines of programs
 };
+
+/// Returns: how lines of programs are kept, as `--with` and `--full-paths` say.
+/// Throws: `stemma::error` (`refused`) where these say nothing.
+[[nodiscard]] stemma::written_sources sources_to_write(const output_options& options);
 
 /// What a command does when it was chosen on the command line.
 using action = std::function<int()>;
@@ -141,6 +147,8 @@ public:
         value("--oracle", to, "TRUTH|SOURCE",
               "compare with the truth in a file, or with one source of evidence");
     }
+    /// Adds `--with` and `--full-paths`, to commands that write tags.
+    void with(output_options& to) const;
     /// Adds `--no-sync`, to commands that write files.
     void no_sync(bool& to) const {
         flag("--no-sync", to, "do not wait until the bytes are on the medium");

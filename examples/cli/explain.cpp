@@ -2,14 +2,17 @@
 #include "common.hpp"
 #include "report.hpp"
 
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>
+#include <stemma/report/source_text.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +28,7 @@ using stemma::no_id;
 struct explain_options {
     common_options common;
     std::vector<std::string> wanted;
+    std::string source_root;
 };
 
 /// Prints one answer after the other.
@@ -32,6 +36,9 @@ class answer_printer {
 public:
     answer_printer(const stemma::attributed_model& opened, const stemma::explainer& explainer)
         : opened_(opened), explainer_(explainer), model_(opened.model()), found_(opened.tags()) {}
+
+    /// Lines of programs are shown from below a folder.
+    void read_below(const std::string& root) { texts_.emplace(root); }
 
     /// Values only where no node is called so, and parameters where no value is.
     void print(const stemma::explanation& answer) {
@@ -82,6 +89,7 @@ private:
             fmt::format("{}, confidence {:.2f}{}", found_.provenances[one.source], one.confidence,
                         one.call == no_id ? "" : fmt::format(", call {}", one.call)));
         print_origins(one.node);
+        print_source(one.chain);
         for (auto caller : one.callers) {
             row("called by", module_text(caller));
         }
@@ -111,6 +119,42 @@ private:
             row("makes", typed(output.value, output.type));
             print_readers(output.readers);
         }
+    }
+
+    /// The line that it comes from, and from where that was called.
+    void print_source(id chain) {
+        if (chain == no_id) {
+            return;
+        }
+        const auto& lines = opened_.lines();
+        print_line("source", lines.frame_of_chain(chain));
+        bool inside = true; // of the frame that is shown
+        std::size_t calls = 0;
+        for (const auto number : lines.frames_of_chain(chain)) {
+            const bool shown = inside && number == lines.frame_of_chain(chain);
+            inside = inside && !shown;
+            const bool tells = lines.frames()[number].kind != stemma::frame_kind::library || inside;
+            if (!shown && tells && calls++ < max_lines) {
+                row(inside ? "through" : "called at", stemma::to_text(lines.position(number)));
+            }
+        }
+        if (calls > max_lines) {
+            row("", fmt::format("and {} more", grouped(calls - max_lines)));
+        }
+    }
+
+    /// A line, and what stands there as far as it is known to be the same.
+    void print_line(std::string_view label, id frame) {
+        row(label, shaded(stemma::to_text(opened_.lines().position(frame)), shade::name));
+        if (!texts_) {
+            return;
+        }
+        const auto found = texts_->line(opened_.lines(), frame);
+        row("", !found ? shaded("not there", shade::dim)
+                : found->changed
+                    ? shaded("the line has changed since", shade::bad)
+                    : shortened(found->text, 100) +
+                          shaded(found->unchecked ? "  (may have changed)" : "", shade::dim));
     }
 
     /// The nodes of the original, where tags were carried over from one.
@@ -156,6 +200,9 @@ private:
         const auto& counts = explainer_.counts();
         title(path_text(opened_, m), modules.class_name(m));
         row("class", modules.qualified_class(m), modules.qualified_class(m).empty());
+        if (const auto at = opened_.lines().frame_of_module(m); at != no_id) {
+            print_line("source", at);
+        }
         row("tag", shaded(found_.tags.text(m), shade::name) +
                        (found_.tags.is_selected(m) ? "" : ", of the module around it"));
         row("calls", grouped(modules.calls(m)), modules.calls(m) == no_id);
@@ -279,6 +326,7 @@ private:
     const stemma::explainer& explainer_;
     const stemma::wire_model& model_;
     const stemma::tagging& found_;
+    std::optional<stemma::source_folder> texts_;
     bool first_ = true;
 };
 
@@ -286,6 +334,9 @@ int explain(const explain_options& options) {
     const auto opened = open_model(options.common);
     const stemma::explainer explainer(*opened);
     answer_printer printer(*opened, explainer);
+    if (!options.source_root.empty()) {
+        printer.read_below(options.source_root);
+    }
     int status = done;
     std::vector<stemma::explanation> answers;
     for (const auto& asked : options.wanted) {
@@ -315,6 +366,8 @@ void add_explain(CLI::App& app, action& chosen) {
             takes.common(options.common);
             takes.argument("NAME", options.wanted,
                            "nodes, values, parameters, modules, functions; #INDEX of a node");
+            takes.value("--source-root", options.source_root, "DIR",
+                        "show the lines of programs from files below DIR; no others are read");
             takes.footer("Examples:\n  stemma explain model.onnx encoder.layer.0.attention\n"
                          "  stemma explain model.onnx /encoder/layer.0/attention/Add\n"
                          "  stemma explain model.onnx '#42' encoder.layer.0.output.dense.bias");

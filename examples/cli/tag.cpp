@@ -30,6 +30,7 @@ struct tag_options {
 int tag(const tag_options& options) {
     const auto start = std::chrono::steady_clock::now();
     const auto carriers = stemma::carriers_named(options.carriers);
+    static_cast<void>(sources_to_write(options.output)); // refused before anything is read
     if (carriers.attribute) {
         note(options.common, "the ONNX checker and ONNX Runtime refuse models with the attributes "
                              "of --carrier attribute");
@@ -56,7 +57,8 @@ int tag(const tag_options& options) {
         print_accuracy(summary); // asked for, and no message
     }
     if (!options.sidecar.empty()) {
-        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync);
+        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync,
+                              sources_to_write(options.output));
         if (options.prints_text()) {
             print_row("sidecar", options.sidecar);
         }
@@ -95,6 +97,7 @@ void add_tag(CLI::App& app, action& chosen) {
             takes.flag("--name-nodes", options.name_nodes,
                        "give nodes without a name one, for tools that know nodes by name");
             takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
+            takes.with(options.output);
             takes.oracle(options.oracle);
             takes.data(options.output.data);
             takes.flag("--force", options.output.force,

@@ -54,6 +54,7 @@
 #include <stemma/evidence/parameter_regions.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/evidence/scope_names.hpp>
+#include <stemma/evidence/user_frames.hpp>
 #include <stemma/fold/acyclic_parts.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/fold_regions.hpp>
@@ -76,6 +77,7 @@
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/numerics/npy.hpp>

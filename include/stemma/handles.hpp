@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/handle_ranges.hpp>
 #include <stemma/ids.hpp>
+#include <stemma/model/source_lines.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -75,6 +76,9 @@ public:
 
     /// Whether it has a tag of its own.
     [[nodiscard]] bool is_selected() const;
+    /// Returns: the line at which its forward begins, if a capture says so.
+    /// Complexity: as `node_ref::source`.
+    [[nodiscard]] std::optional<source_position> source() const;
 
     /// Returns: how often it ran; nothing where unknown.
     [[nodiscard]] std::optional<std::uint32_t> calls() const;
@@ -143,6 +147,13 @@ public:
     /// Returns: the evidence that was believed, or the rule that filled the gap: `scope`,
     /// `between`.
     [[nodiscard]] std::string_view provenance() const;
+    /// Returns: the line of the user's program that it comes from, if that is known; see
+    /// docs/source.md. Valid as long as the model. Complexity: O(1), the first time that of
+    /// `attributed_model::lines`.
+    [[nodiscard]] std::optional<source_position> source() const;
+    /// Returns: all frames of the call stack, the innermost one first; none where it is unknown.
+    /// Complexity: O(frames), the first time as above.
+    [[nodiscard]] std::vector<source_position> frames() const;
 
     /// Returns: how sure that is, in [0, 1]; calibrated, 0.9 is right in 99 of 100 cases.
     [[nodiscard]] float confidence() const;

@@ -90,9 +90,11 @@
 #include <stemma/report/explanation_json.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/export_model.hpp>
+#include <stemma/report/line_table.hpp>
 #include <stemma/report/model_analysis.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/module_explanation.hpp>
+#include <stemma/report/source_text.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>

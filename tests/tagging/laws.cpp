@@ -220,6 +220,13 @@ struct odd_fold : fickle {
     }
 };
 
+struct fickle_frames : fickle {
+    using policy_category = stemma::frames_category;
+    [[nodiscard]] stemma::frame_kind kind(const stemma::source_position&) const {
+        return flip() ? stemma::frame_kind::own : stemma::frame_kind::library;
+    }
+};
+
 struct fickle_visibility : fickle {
     using policy_category = stemma::visibility_category;
     [[nodiscard]] bool shows(const test::operator_scene&, std::size_t) const { return flip(); }
@@ -383,6 +390,17 @@ TEST_CASE("laws: lexicon", "[policy][laws]") {
     CHECK(stemma::broken_lexicon_laws(stemma::rewritten_operators{}, captured, types).empty());
     CHECK(stemma::broken_lexicon_laws(fickle_lexicon{{}, 0}, captured, types).size() == 1);
     CHECK(stemma::broken_lexicon_laws(fickle_lexicon{{}, 1}, captured, types).size() == 1);
+}
+
+TEST_CASE("laws: frames", "[policy][laws]") {
+    const stemma::source_position frames[]{{"/srv/me/net.py", 3, "forward"},
+                                           {"/v/site-packages/torch/nn/x.py", 4, ""},
+                                           {"<eval_with_key>.1", 5, "forward"},
+                                           {"", 0, ""}};
+    CHECK(stemma::broken_frames_laws(stemma::not_in_packages{}, frames).empty());
+    CHECK(stemma::broken_frames_laws(stemma::in_folders{{"me"}}, frames).empty());
+    CHECK(stemma::broken_frames_laws(stemma::innermost_frame{}, frames).empty());
+    CHECK(stemma::broken_frames_laws(fickle_frames{}, frames).size() == 1);
 }
 
 TEST_CASE("laws: visibility", "[policy][laws]") {

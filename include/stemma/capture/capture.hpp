@@ -119,6 +119,12 @@ public:
     /// Returns: what was recorded during the export.
     [[nodiscard]] const detail::captured_export& exported() const noexcept { return export_; }
 
+    /// Returns: paths of modules, and where their forward begins, as stacks of one frame.
+    [[nodiscard]] const std::vector<std::pair<std::string, std::string>>&
+    module_sources() const noexcept {
+        return module_sources_;
+    }
+
     /// For `stream_json`.
     [[nodiscard]] bool wants(const std::string& path) {
         part_ = part_of(path);
@@ -150,6 +156,8 @@ public:
             return torchscript_.read_operation(item, file_);
         case part::exported_node:
             return export_.read_node(item, file_);
+        case part::stack:
+            return export_.read_stack(item);
         case part::none:
             return;
         }
@@ -168,7 +176,8 @@ private:
         unhooked,
         fx_node,
         operation,
-        exported_node
+        exported_node,
+        stack
     };
 
     /// Parts in files of their own have no name around them.
@@ -181,6 +190,7 @@ private:
                : path == "nodes" || path == "fx.nodes"          ? part::fx_node
                : path == "torchscript.operations"               ? part::operation
                : path == "export.nodes"                         ? part::exported_node
+               : path == "export.stacks"                        ? part::stack
                                                                 : part::none;
     }
 
@@ -249,6 +259,9 @@ private:
                            optional_text(module, "qualified_class"));
         if (const auto calls = module["calls"]; calls.is_number<id>()) {
             builder_.set_calls(m, calls.number<id>());
+        }
+        if (const auto source = module["source"]; source.is_text()) {
+            module_sources_.emplace_back(path, source.text());
         }
         read_tensors(module[is_own ? "parameters" : "own_parameters"], m, false);
         read_tensors(module[is_own ? "buffers" : "own_buffers"], m, true);
@@ -335,6 +348,7 @@ private:
     detail::captured_fx fx_;
     detail::captured_trace torchscript_;
     detail::captured_export export_;
+    std::vector<std::pair<std::string, std::string>> module_sources_; // path, stack
     detail::string_pool paths_;       // of the modules, numbered as in the builder
     id parent_ = no_id;               // of the module that was read last
     std::vector<std::int64_t> shape_; // that was read last

@@ -8,6 +8,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -26,6 +27,7 @@ struct captured_evidence {
     std::vector<std::string> notes;  ///< what a user should know of how it went
     bool decides = false;            ///< no other source is asked about nodes with such a claim
     carried_facts carried{};         ///< where tags are carried over from another model
+    std::function<source_lines()> sources{}; ///< finds lines of programs, where it knows some
 };
 
 /// A capture that was read, as attribution asks it.
@@ -45,6 +47,14 @@ public:
 
     /// Whether `find_claims` has anything to read.
     [[nodiscard]] virtual bool has_operations() const = 0;
+
+    /// Returns: what finds the lines at which modules begin, where they are known; for captures
+    /// without operations.
+    [[nodiscard]] virtual std::function<source_lines()>
+    module_lines(const wire_model&, const onnx_operators<wire_model>&, const module_tree&,
+                 const detail::path_mapping&) const {
+        return {};
+    }
 
     /// Finds what it claims about the nodes of a model: of nodes that are `open` what is aligned.
     /// `uses(source)` says which of its parts are asked, `find_open()` which nodes are open.

@@ -40,6 +40,14 @@ public:
 
     [[nodiscard]] bool has_operations() const override { return reader_.has_operations(); }
 
+    [[nodiscard]] std::function<source_lines()>
+    module_lines(const wire_model& model, const onnx_operators<wire_model>& ops,
+                 const module_tree& modules, const path_mapping& mapping) const override {
+        captured_claims finder(model, ops, modules, mapping);
+        finder.tell_modules(reader_.module_sources());
+        return finder.finish().sources;
+    }
+
     [[nodiscard]] captured_evidence
     find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
                 const module_tree& modules, const path_mapping& mapping,
@@ -47,6 +55,7 @@ public:
                 const std::function<std::vector<bool>()>& find_open) override {
         const auto open = find_open();
         captured_claims finder(model, ops, modules, mapping);
+        finder.tell_modules(reader_.module_sources());
         if (uses(provenance::exported)) {
             finder.look_up(reader_.exported());
         }

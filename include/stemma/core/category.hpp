@@ -33,6 +33,8 @@ struct lexicon_category {};
 struct visibility_category {};
 /// Which findings about a model are told, and how much do they matter?
 struct diagnostics_category {};
+/// Which frames of a call stack are the user's?
+struct frames_category {};
 
 /// A class that declares which question it answers.
 template <class P>

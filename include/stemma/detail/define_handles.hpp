@@ -8,6 +8,7 @@
 #include <stemma/detail/model_state.hpp>
 #include <stemma/handles.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 
@@ -60,6 +61,12 @@ STEMMA_INLINE std::string module_ref::tag() const {
 
 STEMMA_INLINE bool module_ref::is_selected() const {
     return state_->tags().tags.is_selected(index_);
+}
+
+STEMMA_INLINE std::optional<source_position> module_ref::source() const {
+    const auto& lines = state_->opened.lines();
+    const auto at = lines.frame_of_module(index_);
+    return at == no_id ? std::nullopt : std::optional(lines.position(at));
 }
 
 STEMMA_INLINE std::optional<std::uint32_t> module_ref::calls() const {
@@ -153,6 +160,19 @@ STEMMA_INLINE handle_list<module_ref> node_ref::tags() const {
 
 STEMMA_INLINE std::string_view node_ref::provenance() const {
     return state_->tags().provenances[state_->tags().attributions[index_].source];
+}
+
+STEMMA_INLINE std::optional<source_position> node_ref::source() const {
+    return state_->opened.lines().of(index_);
+}
+
+STEMMA_INLINE std::vector<source_position> node_ref::frames() const {
+    const auto& lines = state_->opened.lines();
+    std::vector<source_position> all;
+    for (const auto number : lines.frames_of_chain(lines.chain_of(index_))) {
+        all.push_back(lines.position(number));
+    }
+    return all;
 }
 
 STEMMA_INLINE float node_ref::confidence() const {

@@ -113,7 +113,8 @@ STEMMA_INLINE query_result model::query(std::string_view text) const {
     const auto asked = parse_query(text);
     const auto& found = state_->tags();
     const auto& ops = state_->opened.operators();
-    const model_facts facts(state_->opened.model(), state_->modules(), found);
+    const model_facts facts(state_->opened.model(), state_->modules(), found,
+                            [&]() -> const source_lines& { return state_->opened.lines(); });
     std::vector<id> modules;
     if (!asked.asks_for_operators()) {
         modules = find_matching_modules(asked, state_->modules(), found.tags, ops,

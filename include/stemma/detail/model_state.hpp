@@ -3,6 +3,7 @@
 #define STEMMA_DETAIL_MODEL_STATE_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/model.hpp>
@@ -15,26 +16,10 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
 namespace stemma::detail {
-
-/// Something that is made when it is asked for first, by whichever thread asks.
-template <class T>
-class made_once {
-public:
-    template <class Make>
-    [[nodiscard]] const T& get(Make make) const {
-        std::call_once(once_, [&] { made_.emplace(make()); });
-        return *made_;
-    }
-
-private:
-    mutable std::once_flag once_;
-    mutable std::optional<T> made_;
-};
 
 /// The weights of a model, and where they belong.
 struct placed_weights {

@@ -25,6 +25,7 @@ struct operator_tags {
     std::span<const std::string> all; ///< all tags, where there are several; else empty
     std::string_view all_as_json;     ///< the same as a JSON array; else ""
     std::string_view origins{}; ///< in an original as a JSON array, see `spell_origins`; or ""
+    std::string_view source{};  ///< number of its chain of frames, where that is kept; or ""
 };
 
 /// Everything stemma writes in node, tensor, value and model metadata starts with this.
@@ -40,6 +41,10 @@ inline constexpr std::string_view module_key = "pkg.stemma.module";
 inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
 /// Node metadata: which nodes of an original it came from.
 inline constexpr std::string_view origins_key = "pkg.stemma.origins";
+/// Node metadata: the number of its chain of frames in `sources_key`.
+inline constexpr std::string_view source_key = "pkg.stemma.source";
+/// Model metadata: lines of programs, and which nodes were written there.
+inline constexpr std::string_view sources_key = "pkg.stemma.sources";
 /// Node metadata: what `namespace` was before.
 inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
 /// Model metadata: the record of the tagging.
@@ -208,6 +213,9 @@ struct metadata_carrier {
         }
         if (!tags.origins.empty()) {
             sink.metadata(detail::origins_key, tags.origins);
+        }
+        if (!tags.source.empty()) {
+            sink.metadata(detail::source_key, tags.source);
         }
     }
 };

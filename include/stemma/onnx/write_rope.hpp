@@ -17,6 +17,13 @@
 
 namespace stemma {
 
+/// Whether a tagged file keeps the lines of programs where its nodes were written.
+enum class written_sources : std::uint8_t {
+    as_before,  ///< where the file had them from stemma
+    shortened,  ///< with what is left of paths when nobody's folders are in them
+    full_paths, ///< with the paths of whoever exported it
+};
+
 /// How a model is written to a file.
 struct write_options {
     data_placement data = data_placement::keep; ///< what happens to weights in other files
@@ -24,6 +31,7 @@ struct write_options {
     bool sync = true;          ///< whether to wait until the bytes are on the medium
     thread_limit threads{};    ///< that may write, where several can
     bool name_nodes = false;   ///< of `write_tagged`: nodes without a name get one
+    written_sources sources = written_sources::as_before; ///< of `write_tagged`
 };
 
 namespace detail {

@@ -4,6 +4,7 @@
 
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/policies.hpp>
@@ -18,6 +19,7 @@
 #include <stemma/model/detail/open_nodes.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/model/sweeps.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
@@ -27,6 +29,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/record/detail/find_recorded.hpp>
+#include <stemma/record/detail/find_sources.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/read_origins.hpp>
 #include <stemma/record/detail/read_tags.hpp>
@@ -38,6 +41,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,10 +82,8 @@ public:
 
     /// The bytes of the file, mapped.
     [[nodiscard]] const mapped_file& file() const noexcept { return file_->file(); }
-
     /// Valid as long as this, as is all that follows.
     [[nodiscard]] const wire_model& model() const noexcept { return file_->model(); }
-
     /// The nodes with what evidence is read of them.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
         STEMMA_ASSERT(ops_.has_value(), "evidence was not forgotten");
@@ -90,21 +92,27 @@ public:
 
     /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
-
     /// What was found, or what the file carries.
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
-
     /// To add sets of tags to its pool, as editors do.
     [[nodiscard]] tagging& tags() noexcept { return found_; }
 
+    /// Where the nodes were written: as exporters, a capture or an original say, or the record of
+    /// the file. Several threads may ask. Complexity: that of `find_sources`, the first time.
+    [[nodiscard]] const source_lines& lines() const {
+        return lines_.get([&] {
+            const auto& before = record_ && !uses_record_ ? record_->modules : modules_;
+            return detail::find_sources({model(), modules_, before, given_sources_,
+                                         record_ && !options_.recompute, fresh_, options_.frames});
+        });
+    }
+
     /// As given; where the record of the file was used, with the choices that it names.
     [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
-
     /// Whether the tree was made from the model itself rather than from a capture.
     [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
     /// Whether the file says that it was tagged.
     [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
-
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
     /// Whether the record of the file was used.
@@ -117,7 +125,6 @@ public:
 
     /// Returns: what a user should know of what the file says of its tags and could not be used.
     [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
-
     /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
     /// nothing may be asked about these any more; model, tags, tree and record stay.
     void forget_evidence() noexcept {
@@ -331,6 +338,9 @@ private:
             find_recorded_claims(uses_record_ ? modules_ : record_->modules);
         }
         if (!has_operations) {
+            given_sources_ = capture_ ? capture_->module_lines(model(), *ops_, modules_,
+                                                               context().owners().mapping)
+                                      : nullptr;
             return;
         }
         auto found = capture_->find_claims(
@@ -340,6 +350,7 @@ private:
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
         decides_ = found.decides && !claims_.empty();
+        given_sources_ = std::move(found.sources);
         carried_ = std::move(found.carried);
         capture_.reset();
     }
@@ -397,6 +408,8 @@ private:
     std::vector<claim_table> claims_;
     bool decides_ = false; // about the nodes that the first of them claims something of
     carried_facts carried_;
+    std::function<source_lines()> given_sources_;
+    detail::made_once<source_lines> lines_;
     std::vector<std::string> notes_;
     std::vector<std::string> problems_;
     tagging found_;

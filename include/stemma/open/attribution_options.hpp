@@ -18,6 +18,7 @@
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
 #include <stemma/evidence/scope_names.hpp>
+#include <stemma/evidence/user_frames.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -58,6 +59,7 @@ struct attribution_options {
     bool recompute = false;   ///< use nothing of what the file carries of tags
     bool retag = false;       ///< use the tree and the evidence that it carries, not the tags
     bool digest = false;      ///< find what `record` needs while the file is read
+    any_frames frames{};      ///< which frames of call stacks are the user's
     thread_limit threads{};   ///< that may read; the same is found by any number
     /// What the names of policies in a record mean, where a program knows more than those of the
     /// library; outlives the model.
@@ -80,8 +82,8 @@ private:
     static constexpr bool is_asked =
         policy_for<P, selection_category> || policy_for<P, naming_category> ||
         policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
-        policy_for<P, propagation_category> || std::same_as<P, capture_source> ||
-        std::same_as<P, thread_limit>;
+        policy_for<P, propagation_category> || policy_for<P, frames_category> ||
+        std::same_as<P, capture_source> || std::same_as<P, thread_limit>;
 
     template <class P>
     void set_one(P chosen) {
@@ -98,6 +100,9 @@ private:
         } else if constexpr (policy_for<P, propagation_category>) {
             static_assert(explain_propagation_policy<P, operators>());
             propagation = std::move(chosen);
+        } else if constexpr (policy_for<P, frames_category>) {
+            static_assert(explain_frames_policy<P>());
+            frames = std::move(chosen);
         } else if constexpr (policy_for<P, evidence_category>) {
             static_assert(explain_evidence_policy<P, operators, module_tree>());
             evidence.emplace_back(std::move(chosen));

@@ -16,11 +16,13 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/comparable_model.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
+#include <stemma/record/detail/recorded_sources.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -86,15 +88,47 @@ public:
         }
         result.claims.push_back(
             {provenance::recorded, std::vector<claim>(std::size_t{model.node_count()})});
+        std::vector<id> makers(alignment_.size(), no_id);
         for (id node = 0; node < alignment_.size(); ++node) {
             settle(node, result);
+            makers[node] = maker_of(node);
         }
         alignment_ = {};
+        result.sources = [original = original_, makers = std::move(makers)] {
+            return sources_of(*original, makers);
+        };
         return result;
     }
 
 private:
     static constexpr std::size_t least_share = 20; // one node in so many
+
+    /// Returns: of the nodes that one came from the last one, whose result it makes; `no_id` for
+    /// none.
+    [[nodiscard]] id maker_of(id node) const {
+        const auto origins = alignment_.origins(node);
+        const bool known = alignment_.of(node).kind != origin_kind::unknown && !origins.empty();
+        return known ? *std::max_element(origins.begin(), origins.end()) : no_id;
+    }
+
+    /// Returns: where nodes were written that came from those of an original, or its modules.
+    [[nodiscard]] static source_lines sources_of(const attributed_model& original,
+                                                 const std::vector<id>& makers) {
+        const auto& before = original.lines();
+        const any_frames as_before;
+        source_lines lines;
+        chain_copier copy(before, lines, as_before);
+        for (id node = 0; node < makers.size(); ++node) {
+            const auto chain = makers[node] == no_id ? no_id : before.chain_of(makers[node]);
+            lines.set(node, chain == no_id ? no_id : copy.chain(chain));
+        }
+        for (id module = 0; module < original.modules().size(); ++module) {
+            if (const auto at = before.frame_of_module(module); at != no_id) {
+                lines.set_module(module, copy.frame(at));
+            }
+        }
+        return lines;
+    }
 
     void settle(id node, captured_evidence& result) {
         const auto origins = alignment_.origins(node);

@@ -62,12 +62,14 @@ template <carrier_policy Carrier>
 } // namespace detail
 
 /// Returns: what puts the tags of a model into its file, with all that belongs to them: the record,
-/// and what the carrier needs of sketch, table and tags of values. New sets are added to the pool.
+/// and what the carrier needs of sketch, table and tags of values; and lines of programs. New sets
+/// are added to the pool.
 ///
 /// Requires: the model outlives it. Complexity: that of `find_value_tags` and `sketch_of`.
 template <carrier_policy Carrier>
-[[nodiscard]] tag_editor<Carrier> make_tag_editor(attributed_model& opened, const Carrier& carrier,
-                                                  thread_limit threads = {}) {
+[[nodiscard]] tag_editor<Carrier>
+make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit threads = {},
+                written_sources written = written_sources::as_before) {
     const auto& model = opened.model();
     const auto carriers = detail::recorded_carriers(carrier);
     std::string record;
@@ -86,8 +88,20 @@ template <carrier_policy Carrier>
         sketch = detail::to_json(detail::sketch_of(model, opened.tags().attributions, threads));
     }
     const auto table = carriers.model ? detail::to_json(to_table(opened.tags())) : std::string();
-    return {model, opened.modules(), opened.tags(), carrier, std::move(values), record, table,
-            sketch};
+    const bool writes = written != written_sources::as_before ||
+                        detail::find_model_metadata(model, detail::sources_key).has_value();
+    const auto* lines = writes && !opened.lines().empty() ? &opened.lines() : nullptr;
+    const auto sources =
+        lines == nullptr
+            ? std::string()
+            : detail::to_json(*lines, model.node_count(), static_cast<id>(opened.modules().size()),
+                              written == written_sources::full_paths);
+    tag_editor<Carrier> editor(model, opened.modules(), opened.tags(), carrier, std::move(values),
+                               record, table, sketch, sources);
+    if (lines != nullptr) {
+        editor.write_sources(*lines);
+    }
+    return editor;
 }
 
 /// How `write_tagged` stores tags where nothing else is asked for: as metadata, and as marks, which
@@ -122,7 +136,7 @@ template <carrier_policy Carrier = carrier_set>
 std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
                            const Carrier& carrier = usual_carriers,
                            const write_options& options = {}) {
-    auto editor = make_tag_editor(opened, carrier, options.threads);
+    auto editor = make_tag_editor(opened, carrier, options.threads, options.sources);
     if (options.name_nodes) {
         editor.name_nodes(opened.model());
     }
@@ -148,19 +162,24 @@ template <carrier_policy Carrier = carrier_set>
 
 /// Writes all that is known of a model (`stemma.sidecar/1`) to a sink. Complexity: as the overload
 /// that is given all parts, and that of `collect_statistics`.
+/// With `sources` also where the nodes were written, where that is known.
 template <text_sink Sink>
-void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary) {
+void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary,
+                   written_sources sources = written_sources::as_before) {
     const auto& model = opened.model();
     const auto values = detail::find_value_tags(model, opened.modules(), opened.tags());
     write_sidecar(sink, model, opened.modules(), opened.tags(),
-                  collect_statistics(model, opened.modules(), opened.tags()), values, summary);
+                  collect_statistics(model, opened.modules(), opened.tags()), values, summary,
+                  {sources == written_sources::as_before ? nullptr : &opened.lines(),
+                   sources == written_sources::full_paths});
 }
 
 /// The same to a file. Throws: `error` of `error_code::cannot_write`. Complexity: as above.
 inline void write_sidecar(const std::string& output, attributed_model& opened,
-                          const tag_summary& summary, bool sync = true) {
+                          const tag_summary& summary, bool sync = true,
+                          written_sources sources = written_sources::as_before) {
     output_file written(output);
-    write_sidecar(written, opened, summary);
+    write_sidecar(written, opened, summary, sources);
     written.commit(sync);
 }
 

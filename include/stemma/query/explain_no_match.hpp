@@ -105,6 +105,8 @@ private:
             return at_column("no module is so large, or so small", term);
         case query_kind::has:
             return at_column("no module holds such a node", term);
+        case query_kind::line:
+            return describe_line(term);
         case query_kind::attribute:
             return describe_attribute(term);
         case query_kind::weight:
@@ -159,6 +161,55 @@ private:
     }
 
     /// Of an attribute that some node has, what values there are; else what is called like it.
+    /// Which lines there are, or which files.
+    [[nodiscard]] std::string describe_line(const query& term) const {
+        const glob pattern(term.pattern);
+        nearest_texts like(term.pattern, 3);
+        std::uint32_t before = 0;
+        std::uint32_t behind = 0;
+        bool any = false;
+        bool in_file = false;
+        if constexpr (sourced_facts<Facts>) {
+            query file = term;
+            file.last = 0;
+            for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+                const std::optional<source_position> at =
+                    facts_.source(static_cast<id>(index_of(ops_.graph(), *it)));
+                if (!at) {
+                    continue;
+                }
+                any = true;
+                like.offer(at->file);
+                if (!fits_line(file, pattern, *at)) {
+                    continue;
+                }
+                in_file = true;
+                if (at->line < term.number) {
+                    before = std::max(before, at->line);
+                } else {
+                    behind = behind == 0 ? at->line : std::min(behind, at->line);
+                }
+            }
+        }
+        if (!any) {
+            return at_column("no node says where it was written, see docs/source.md", term);
+        }
+        std::string text = "no node was written in '" + term.pattern + "'";
+        if (in_file) {
+            text =
+                "no node was written there; the next ones of '" + term.pattern + "' are in line ";
+            text.append(before == 0 ? "" : std::to_string(before));
+            text.append(before == 0 || behind == 0 ? "" : " and ");
+            text.append(behind == 0 ? "" : std::to_string(behind));
+            return at_column(text, term);
+        }
+        std::string names;
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; files like it are '" : ", '").append(name).append("'");
+        }
+        return at_column(text + names, term);
+    }
+
     [[nodiscard]] std::string describe_attribute(const query& term) const {
         nearest_texts names(term.word, 3);
         nearest_texts texts(term.pattern, 3);

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -106,6 +107,8 @@ private:
                                 [](const attribution& made) { return made.conflict; });
         case query_kind::reads:
             return narrow_to_readers(term.pattern, wanted, left);
+        case query_kind::line:
+            return narrow_to_lines(term, pattern, wanted, left);
         case query_kind::attribute:
             return keep_if_some(left, wanted, &Facts::attributes,
                                 [&](const auto& fact) { return fits_attribute(term, fact); });
@@ -125,6 +128,18 @@ private:
         default:
             return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
+    }
+
+    void narrow_to_lines(const query& term, const glob& pattern, bool wanted, left_t& left) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            if constexpr (sourced_facts<Facts>) {
+                const std::optional<source_position> at =
+                    facts_->source(static_cast<id>(index_of(ops_->graph(), v)));
+                return at && fits_line(term, pattern, *at);
+            } else {
+                return false;
+            }
+        });
     }
 
     [[nodiscard]] auto fits_value_of(const query& term) const {

@@ -32,7 +32,8 @@ namespace detail {
 
 /// Returns: what queries ask of a model besides names and places. Complexity: O(1).
 [[nodiscard]] inline model_facts facts_of(const attributed_model& opened) {
-    return {opened.model(), opened.modules(), opened.tags()};
+    return {opened.model(), opened.modules(), opened.tags(),
+            [&]() -> const source_lines& { return opened.lines(); }};
 }
 
 } // namespace detail

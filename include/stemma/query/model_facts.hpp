@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
@@ -17,9 +18,11 @@
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,9 +32,17 @@ namespace stemma {
 /// collected when it is first asked for; for one thread.
 class model_facts {
 public:
-    /// Requires: all outlive this. Complexity: O(1).
-    model_facts(const wire_model& model, const module_tree& modules, const tagging& found)
-        : model_(&model), modules_(&modules), found_(&found) {}
+    /// Requires: all outlive this. `lines` finds where the nodes were written; what it returns
+    /// outlives this, too. Complexity: O(1).
+    model_facts(const wire_model& model, const module_tree& modules, const tagging& found,
+                std::function<const source_lines&()> lines = {})
+        : model_(&model), modules_(&modules), found_(&found), lines_(std::move(lines)) {}
+
+    /// Returns: the line where a node was written, if that is known. Complexity: O(1), after what
+    /// finds the lines.
+    [[nodiscard]] std::optional<source_position> source(id node) const {
+        return lines_ ? lines_().of(node) : std::nullopt;
+    }
 
     /// Returns: the attributes of a node. Complexity: that of `describe_attributes`.
     [[nodiscard]] std::vector<attribute_fact> attributes(id node) const {
@@ -156,6 +167,7 @@ private:
     const wire_model* model_;
     const module_tree* modules_;
     const tagging* found_;
+    std::function<const source_lines&()> lines_;
     mutable std::optional<known_types> types_;
     mutable std::vector<bool> is_parameter_; // by value
     mutable std::optional<module_statistics> statistics_;

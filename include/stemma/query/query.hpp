@@ -8,6 +8,7 @@
 #include <stemma/query/query_term.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -189,6 +190,9 @@ private:
         case query_operand::attribute:
             read_attribute(asked);
             break;
+        case query_operand::lines:
+            read_lines(asked);
+            break;
         case query_operand::two_places:
             asked.parts.push_back(in_.up_to_dots([&] { return parse_place(); }));
             if (!in_.take("..")) {
@@ -200,6 +204,43 @@ private:
             asked.parts.push_back(parse_place());
             break;
         }
+    }
+
+    /// `net.py`, `net.py:12`, `net.py:12-20`.
+    void read_lines(query& asked) {
+        const auto start = in_.at();
+        asked.pattern = in_.take_pattern();
+        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+        const auto colon = asked.pattern.rfind(':');
+        const auto wanted =
+            std::string_view(asked.pattern).substr(std::min(colon, asked.pattern.size() - 1) + 1);
+        const bool bare = colon == asked.pattern.npos &&
+                          std::all_of(asked.pattern.begin(), asked.pattern.end(), is_digit);
+        if (bare || colon == 0) {
+            in_.fail(start, "the file is missing before the line: line:FILE:LINE");
+        }
+        if (colon == asked.pattern.npos || (colon == 1 && wanted.starts_with('\\'))) {
+            return; // all lines of a file, which may be `C:\net.py`
+        }
+        const auto number = [&](std::string_view text) {
+            double line = 0;
+            const auto* end = text.data() + text.size();
+            const bool reads = !text.empty() && text.size() < 10 &&
+                               std::all_of(text.begin(), text.end(), is_digit) &&
+                               std::from_chars(text.data(), end, line).ptr == end && line >= 1;
+            if (!reads) {
+                in_.fail(start, "'" + std::string(wanted) +
+                                    "' is no line: line:FILE:LINE or line:FILE:FIRST-LAST, from 1");
+            }
+            return line;
+        };
+        const auto dash = wanted.find('-');
+        asked.number = number(wanted.substr(0, dash));
+        asked.last = dash == wanted.npos ? asked.number : number(wanted.substr(dash + 1));
+        if (asked.last < asked.number) {
+            in_.fail(start, "'" + std::string(wanted) + "' ends before it begins");
+        }
+        asked.pattern.resize(colon);
     }
 
     /// `strides`, `strides=[2,2]`, `group>1`.

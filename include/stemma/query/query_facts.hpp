@@ -4,6 +4,7 @@
 
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/query/query_term.hpp>
 
 #include <array>
@@ -62,7 +63,33 @@ struct no_facts {
     [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
 };
 
+/// Facts that also know where operators were written: `source(number)` of the vertex index. Without
+/// it terms about lines hold for nothing.
+template <class F>
+concept sourced_facts = query_facts<F> && requires(const F& facts, id number) {
+    { facts.source(number) } -> std::convertible_to<std::optional<source_position>>;
+};
+
 namespace detail {
+
+/// Whether a place is as a term says: the file by its last names, as `models/net.py` is one
+/// `net.py`, and the line.
+[[nodiscard]] inline bool fits_line(const query& term, const glob& pattern,
+                                    const source_position& at) {
+    if (term.last > 0 && (at.line < term.number || at.line > term.last)) {
+        return false;
+    }
+    for (auto name = at.file;;) {
+        if (pattern.matches(name)) {
+            return true;
+        }
+        const auto slash = name.find('/');
+        if (slash == name.npos) {
+            return false;
+        }
+        name.remove_prefix(slash + 1);
+    }
+}
 
 /// What types are also called.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> type_aliases{

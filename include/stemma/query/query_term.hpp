@@ -34,6 +34,7 @@ enum class query_kind : std::uint8_t {
     source,     ///< of one operator: the provenance fits the pattern
     confidence, ///< of one operator
     conflict,   ///< of one operator: some claim disagrees
+    line,       ///< of one operator: it was written in such lines of a file that fits the pattern
     reads,      ///< of one operator: it reads a parameter whose name fits the pattern
     attribute,  ///< of one operator: it has an attribute, of that value
     weight,     ///< of one operator: it reads a parameter whose element type fits the pattern
@@ -63,6 +64,7 @@ struct query {
     std::string pattern;                             ///< a glob
     query_relation relation = query_relation::equal; ///< of what is compared
     double number = 0;                               ///< of what is compared
+    double last = 0;                                 ///< of `line`: the last one; 0: all
     std::size_t column = 1;                          ///< where it is written, from 1
     std::vector<query>
         parts{};        ///< what it is made of: one of `negation`, `module`, `has` and those

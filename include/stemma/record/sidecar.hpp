@@ -8,6 +8,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/value_tags.hpp>
@@ -90,6 +91,12 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.end_object();
 }
 
+/// Where the nodes were written, as a sidecar tells it.
+struct sidecar_sources {
+    const source_lines* lines = nullptr; ///< null: not at all
+    bool full_paths = false;             ///< with the paths of whoever exported the model
+};
+
 namespace detail {
 
 template <text_sink Sink>
@@ -126,9 +133,37 @@ void write_origins(json_writer<Sink>& json, const module_tree& modules, const no
     json.end_array();
 }
 
+/// Writes `source` where a chain is known: the frame to be shown, and all of them.
+template <text_sink Sink>
+void write_source(json_writer<Sink>& json, const source_lines& lines, id chain,
+                  bool full_paths = false) {
+    if (chain == no_id) {
+        return;
+    }
+    const auto write_frame = [&](id number) {
+        const auto& one = lines.frames()[number];
+        json.member("file", full_paths ? lines.path(one.file) : lines.file_name(one.file));
+        json.member("line", one.line);
+        json.member("function", lines.function(one.function));
+    };
+    json.key("source");
+    json.begin_object(true);
+    write_frame(lines.frame_of_chain(chain));
+    json.key("frames");
+    json.begin_array(true);
+    for (const auto number : lines.frames_of_chain(chain)) {
+        json.begin_object(true);
+        write_frame(number);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
 template <text_sink Sink>
 void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
-                const tagging& found, std::string_view graph, id node) {
+                const tagging& found, std::string_view graph, id node,
+                const sidecar_sources& sources) {
     const auto& made = found.attributions[node];
     json.begin_object(true);
     json.member("index", model.position(node));
@@ -166,6 +201,9 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         json.end_object();
     }
     write_origins(json, modules, found.origins, node);
+    if (sources.lines != nullptr) {
+        write_source(json, *sources.lines, sources.lines->chain_of(node), sources.full_paths);
+    }
     json.end_object();
 }
 
@@ -178,7 +216,8 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
 template <text_sink Sink>
 void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modules,
                    const tagging& found, const module_statistics& counts,
-                   std::span<const id_set> value_tags, const tag_summary& summary) {
+                   std::span<const id_set> value_tags, const tag_summary& summary,
+                   const sidecar_sources& sources = {}) {
     json_writer json(sink);
     std::vector<std::string> graph_paths;
     for (id g = 0; g < model.graph_count(); ++g) {
@@ -196,7 +235,8 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.key("nodes");
     json.begin_array();
     for (id node = 0; node < model.node_count(); ++node) {
-        detail::write_node(json, model, modules, found, graph_paths[model.graph_of(node)], node);
+        detail::write_node(json, model, modules, found, graph_paths[model.graph_of(node)], node,
+                           sources);
     }
     json.end_array();
     json.key("values");

@@ -8,6 +8,7 @@
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -133,15 +134,15 @@ private:
 /// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
 ///
 /// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
-/// `find_value_tags`, or none without any; record, table and sketch, unless empty, go to the
-/// model's metadata.
+/// `find_value_tags`, or none without any; record, table, sketch and lines
+/// of programs, unless empty, go to the model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
     /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
                const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
-               std::string_view table, std::string_view sketch = {})
+               std::string_view table, std::string_view sketch = {}, std::string_view sources = {})
         : model_(&model)
         , modules_(&modules)
         , found_(&found)
@@ -158,6 +159,9 @@ public:
         if (!sketch.empty()) {
             detail::append_entry(metadata, detail::sketch_key, sketch, facts.added_to_model);
         }
+        if (!sources.empty()) {
+            detail::append_entry(metadata, detail::sources_key, sources, facts.added_to_model);
+        }
         facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
 
@@ -166,9 +170,11 @@ public:
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
         const bool carried = found_->origins.kind(node) != origin_kind::unknown;
-        if (module != last_module_ || tags != last_tags_ || carried) {
+        const auto chain = sources_ == nullptr ? no_id : sources_->chain_of(node);
+        if (module != last_module_ || tags != last_tags_ || chain != last_chain_ || carried) {
             last_module_ = carried ? no_id : module;
             last_tags_ = tags;
+            last_chain_ = chain;
             sink_.clear();
             auto texts = texts_.of_operator(node);
             if (carried) {
@@ -177,6 +183,8 @@ public:
                                        origins_);
                 texts.origins = origins_;
             }
+            const auto number = chain == no_id ? std::string() : std::to_string(chain);
+            texts.source = number;
             carrier_.write(texts, sink_);
         }
         edits_.edit_node(node, &sink_, edits);
@@ -184,6 +192,10 @@ public:
             names_->edit_node(node, edits);
         }
     }
+
+    /// Nodes say which chain of these lines they have. Requires: `lines`, in a record of the model,
+    /// outlives this.
+    void write_sources(const source_lines& lines) { sources_ = &lines; }
 
     /// Nodes without a name get one. Complexity: that of `given_names`.
     void name_nodes(const wire_model& model) {
@@ -229,6 +241,8 @@ private:
     std::string origins_; // of the last node
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
+    id last_chain_ = no_id;
+    const source_lines* sources_ = nullptr; // where nodes get some
     std::shared_ptr<const shared_facts> facts_;
     std::shared_ptr<const given_names> names_; // where nodes get some
 };

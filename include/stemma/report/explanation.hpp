@@ -71,6 +71,7 @@ struct node_explanation {
     std::vector<id> callers;                     ///< modules that call the one it is of
     std::vector<described_attribute> attributes; ///< in the order of the file
     std::vector<explained_claim> claims;         ///< of all sources
+    id chain = no_id;                            ///< of frames, of `attributed_model::lines`
     std::vector<neighbour> inputs;               ///< values that it reads, with their producers
     std::vector<value_explanation> outputs;      ///< values that it makes
 };
@@ -228,6 +229,7 @@ public:
         result.confidence = made.confidence;
         result.call = made.call;
         result.conflict = made.conflict;
+        result.chain = opened_.lines().chain_of(node);
         for (auto caller : found.callers.of(node)) {
             result.callers.push_back(caller);
         }

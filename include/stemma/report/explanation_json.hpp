@@ -66,6 +66,7 @@ private:
         json_.key("call");
         one.call == no_id ? json_.null() : json_.value(one.call);
         write_origins(json_, opened_.modules(), found_.origins, one.node);
+        write_source(json_, opened_.lines(), one.chain);
         write_list("claims", one.claims);
         json_.member("conflict", one.conflict);
         write_list("attributes", one.attributes);
@@ -167,6 +168,15 @@ private:
             json_.value(alias);
         }
         json_.end_array();
+        if (const auto at = opened_.lines().frame_of_module(one.module); at != no_id) {
+            const auto position = opened_.lines().position(at);
+            json_.key("source");
+            json_.begin_object(true);
+            json_.member("file", position.file);
+            json_.member("line", position.line);
+            json_.member("function", position.function);
+            json_.end_object();
+        }
         json_.key("calls");
         write_id(modules.calls(one.module));
         json_.member("modules", modules.index().end(one.module) - one.module - 1);

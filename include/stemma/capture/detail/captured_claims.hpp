@@ -11,13 +11,16 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
+#include <stemma/evidence/user_frames.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/find_sources.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
 
 #include <algorithm>
@@ -132,17 +135,27 @@ public:
         }
         claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
         std::size_t strangers = 0;
+        std::size_t scoped = 0;
+        const any_frames frames;
+        told_sources told(lines_, frames);
+        std::vector<std::pair<id, id>> chains; // of nodes
         for (const auto& made : exported.nodes()) {
             const auto g = graphs.find(made.graph);
             const auto place =
                 g == graphs.end() ? places.end() : places.find({g->second, made.index});
-            const auto module = find_path(modules_, made.module);
+            const auto module = made.scoped ? find_path(modules_, made.module) : no_id;
+            scoped += made.scoped ? 1U : 0U;
             if (place == places.end() || model_.op_type(place->second) != made.op_type ||
-                module == no_id) {
-                ++strangers;
+                (made.scoped && module == no_id)) {
+                strangers += 1;
                 continue;
             }
-            table.of[place->second] = {module, no_id, 1, provenance::exported};
+            if (made.scoped) {
+                table.of[place->second] = {module, no_id, 1, provenance::exported};
+            }
+            if (made.stack < exported.stacks().size()) {
+                chains.emplace_back(place->second, told.chain_of(exported.stacks()[made.stack]));
+            }
         }
         if (strangers > 0) {
             found_.notes.push_back(
@@ -151,11 +164,32 @@ public:
                 " nodes are not in this file; it is the record of another export");
             return;
         }
-        found_.claims.push_back(std::move(table));
+        for (const auto& [node, chain] : chains) {
+            lines_.set(node, chain);
+        }
+        if (scoped > 0) {
+            found_.claims.push_back(std::move(table));
+        }
+    }
+
+    /// Tells where the forward of modules begins. Complexity: O(length of paths and texts).
+    void tell_modules(const std::vector<std::pair<std::string, std::string>>& sources) {
+        const any_frames frames;
+        told_sources told(lines_, frames);
+        for (const auto& [path, stack] : sources) {
+            const auto module = find_path(modules_, path);
+            const auto chain = module == no_id ? no_id : told.chain_of(stack);
+            if (chain != no_id) {
+                lines_.set_module(module, lines_.frame_of_chain(chain));
+            }
+        }
     }
 
     /// Returns: all that was found, once. Complexity: O(nodes).
     [[nodiscard]] captured_evidence finish() {
+        if (!lines_.empty()) {
+            found_.sources = [lines = std::move(lines_)] { return lines; };
+        }
         claim_table* trace = nullptr;
         claim_table* fx = nullptr;
         for (auto& table : found_.claims) {
@@ -208,6 +242,7 @@ private:
     const path_mapping& mapping_;
     parameter_shapes shapes_;
     bool shapes_known_ = false;
+    source_lines lines_;
     captured_evidence found_;
 };
 

@@ -21,7 +21,9 @@ struct exported_node {
     std::string graph;   ///< "" for the main graph, see docs/formats.md
     id index = no_id;    ///< place in that graph
     std::string op_type; ///< without its domain
+    bool scoped = false; ///< whether the exporter knew its module
     std::string module;  ///< path
+    id stack = no_id;    ///< number of what called it
 };
 
 /// Reads what was recorded while a model was exported: nodes with their full scopes
@@ -46,16 +48,29 @@ public:
         }
         const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
         if (const auto colons = scope.rfind("::"); colons != scope.npos) {
+            made.scoped = true;
             made.module = scope.substr(colons + 2);
+        }
+        made.stack = at.number("stack");
+        if (made.scoped || made.stack != no_id) {
             nodes_.push_back(std::move(made));
         }
     }
 
-    /// The nodes that had a scope.
+    /// Reads what called nodes, in any format of `stack_formats`.
+    void read_stack(json_part text) {
+        stacks_.emplace_back(text.is_text() ? text.text() : std::string_view());
+    }
+
+    /// What called the nodes, by number.
+    [[nodiscard]] std::span<const std::string> stacks() const noexcept { return stacks_; }
+
+    /// The nodes that had a scope, or of which is known what called them.
     [[nodiscard]] std::span<const exported_node> nodes() const noexcept { return nodes_; }
 
 private:
     std::vector<exported_node> nodes_;
+    std::vector<std::string> stacks_;
     std::size_t count_ = 0;
 };
 

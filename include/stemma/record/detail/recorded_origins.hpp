@@ -67,6 +67,19 @@ public:
         return table;
     }
 
+    /// Returns: for each node what it was itself, or the first that it was made of, as numbers in
+    /// the sketch; `no_id` where nothing is known.
+    [[nodiscard]] std::vector<id> find_numbers() {
+        std::vector<id> numbers(now_.node_count(), no_id);
+        for (id node = 0; node < now_.node_count(); ++node) {
+            const auto marks = marks_of(node);
+            numbers[node] = found_[node].node != no_id ? found_[node].node
+                            : marks.empty()            ? no_id
+                                                       : marks.front().number;
+        }
+        return numbers;
+    }
+
 private:
     struct identity {
         id node = no_id;      // of the sketch

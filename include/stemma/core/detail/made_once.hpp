@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_MADE_ONCE_HPP
+#define STEMMA_CORE_DETAIL_MADE_ONCE_HPP
+
+#include <stemma/config.hpp>
+
+#include <mutex>
+#include <optional>
+
+namespace stemma::detail {
+
+/// Something that is made when it is asked for first, by whichever thread asks.
+template <class T>
+class made_once {
+public:
+    template <class Make>
+    [[nodiscard]] const T& get(Make make) const {
+        std::call_once(once_, [&] { made_.emplace(make()); });
+        return *made_;
+    }
+
+private:
+    mutable std::once_flag once_;
+    mutable std::optional<T> made_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_MADE_ONCE_HPP

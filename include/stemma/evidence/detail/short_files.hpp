@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/evidence/user_frames.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Shortens paths of whoever exported a model to what its modules name: behind `site-packages`; the
+/// file of a class, from its package on, and what lies beside that package; else the name of the
+/// file, with folders only where files of one name differ.
+class file_shortener {
+public:
+    /// Complexity: O(length of all classes * their parts).
+    explicit file_shortener(std::span<const std::string> qualified_classes) {
+        for (const auto& text : qualified_classes) {
+            std::string path = text;
+            std::replace(path.begin(), path.end(), '.', '/');
+            for (auto dot = path.rfind('/'); dot != path.npos && dot > 0;
+                 dot = path.rfind('/', dot - 1)) {
+                path.resize(dot); // a class may stand in a class
+                if (!modules_.insert(path + ".py").second) {
+                    break;
+                }
+                modules_.insert(path + "/__init__.py");
+            }
+        }
+    }
+
+    /// Returns: what is left of the paths, in their order. Complexity: O(length * parts of a path).
+    [[nodiscard]] std::vector<std::string> shorten(std::span<const std::string> given) {
+        std::vector<std::string> paths;
+        std::vector<std::size_t> starts; // of what is left
+        for (const auto& path : given) {
+            paths.push_back(with_slashes(path));
+            starts.push_back(start_of(paths.back()));
+        }
+        std::vector<bool> open(paths.size(), false); // nothing says where it begins
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            starts[i] = starts[i] == std::string::npos ? behind_root(paths[i]) : starts[i];
+            open[i] = starts[i] == std::string::npos;
+            starts[i] = open[i] ? paths[i].rfind('/') + 1 : starts[i];
+        }
+        for (std::size_t round = 0; round < most_folders; ++round) {
+            if (!tell_apart(paths, open, starts)) {
+                break;
+            }
+        }
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            paths[i].erase(0, starts[i]);
+        }
+        return paths;
+    }
+
+private:
+    static constexpr std::size_t most_folders = 8;
+
+    /// Returns: where the part begins that names a module, `npos` where none is known.
+    [[nodiscard]] std::size_t start_of(const std::string& path) {
+        const bool absolute = path.starts_with('/') || path.find(":/") == 1;
+        if (!absolute) {
+            return 0; // has been shortened, or stands for no file
+        }
+        for (const auto start : {installed_part(path), standard_part(path)}) {
+            if (start != std::string::npos) {
+                return start;
+            }
+        }
+        for (std::size_t start = 0; start != std::string::npos;) {
+            if (modules_.contains(path.substr(start))) {
+                if (start > 0) {
+                    roots_.insert(path.substr(0, start));
+                }
+                return start;
+            }
+            const auto slash = path.find('/', start);
+            start = slash == path.npos ? slash : slash + 1;
+        }
+        return std::string::npos;
+    }
+
+    /// Returns: where it goes on behind a folder in which packages lie, the deepest one.
+    [[nodiscard]] std::size_t behind_root(const std::string& path) const {
+        for (auto slash = path.rfind('/'); slash != path.npos && !roots_.empty();
+             slash = slash == 0 ? path.npos : path.rfind('/', slash - 1)) {
+            if (roots_.contains(path.substr(0, slash + 1))) {
+                return slash + 1;
+            }
+        }
+        return std::string::npos;
+    }
+
+    /// Gives files of one name one more folder each. Returns: whether there are such still.
+    static bool tell_apart(const std::vector<std::string>& paths, const std::vector<bool>& open,
+                           std::vector<std::size_t>& starts) {
+        std::unordered_map<std::string_view, std::size_t> count;
+        const auto name = [&](std::size_t i) {
+            return std::string_view(paths[i]).substr(starts[i]);
+        };
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            count[name(i)] += paths[i].size() == name(i).size() ? 0U : 1U;
+        }
+        bool again = false;
+        std::vector<std::size_t> changed;
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            if (open[i] && count[name(i)] > 1 && starts[i] > 1) {
+                changed.push_back(i);
+            }
+        }
+        for (const auto i : changed) {
+            starts[i] = paths[i].rfind('/', starts[i] - 2) + 1;
+            again = true;
+        }
+        return again;
+    }
+
+    std::unordered_set<std::string> modules_; // `app/net.py`
+    std::unordered_set<std::string> roots_;   // `/srv/me/project/`
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
+#define STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/io/json_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// A frame as a text tells of it, whose parts are views of that.
+struct told_frame {
+    std::string_view file;
+    std::uint32_t line = 0;
+    std::string_view function; ///< "" where it is not told
+    std::string_view text;     ///< the line itself, "" where it is not told
+};
+
+/// Takes the next line off a text, without its end.
+[[nodiscard]] inline std::string_view take_line(std::string_view& text) noexcept {
+    const auto end = text.find('\n');
+    auto line = text.substr(0, end);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+/// Reads a line number at the front of a text, and takes it off; 0 where there is none.
+[[nodiscard]] inline std::uint32_t take_line_number(std::string_view& text) noexcept {
+    std::uint32_t line = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), line);
+    if (read.ec != std::errc() || line > 0x7fff'ffffU) {
+        return 0;
+    }
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    return line;
+}
+
+/// Whether a text may be the name of a file or a function: some UTF-8 without control characters,
+/// which could do things to a terminal.
+[[nodiscard]] inline bool is_plain_name(std::string_view text) noexcept {
+    constexpr std::size_t longest = 4096;
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
+    };
+    return !text.empty() && text.size() <= longest && is_utf8(text) &&
+           std::none_of(text.begin(), text.end(), is_control);
+}
+
+/// Reads `File "net.py", line 12, in forward`, without `in` too. Returns: whether it is that.
+[[nodiscard]] inline bool read_file_line(std::string_view line, told_frame& made) noexcept {
+    constexpr std::string_view begin = "File \"";
+    constexpr std::string_view middle = "\", line ";
+    const auto indent = std::min(line.find_first_not_of(' '), line.size());
+    if (indent > 2 || !line.substr(indent).starts_with(begin)) {
+        return false; // a line of the program stands further right
+    }
+    line.remove_prefix(indent + begin.size());
+    const auto at = line.rfind(middle);
+    if (at == line.npos) {
+        return false;
+    }
+    made = {line.substr(0, at), 0, {}, {}};
+    line.remove_prefix(at + middle.size());
+    made.line = take_line_number(line);
+    if (line.starts_with(", in ")) {
+        made.function = line.substr(5);
+        line = {};
+    }
+    return made.line != 0 && line.empty();
+}
+
+/// Python's traceback, as torch.export keeps it: the innermost frame is the last one, each with a
+/// line of the program behind it, or several.
+inline bool read_traceback(std::string_view text, std::vector<told_frame>& frames) {
+    told_frame made;
+    while (!text.empty()) {
+        const auto line = take_line(text);
+        if (read_file_line(line, made)) {
+            if (made.function.empty()) {
+                return false; // of TorchScript
+            }
+            frames.push_back(made);
+        } else if (!frames.empty() && frames.back().text.empty()) {
+            frames.back().text = line;
+        }
+    }
+    std::reverse(frames.begin(), frames.end());
+    return !frames.empty();
+}
+
+/// A place in a TorchScript program: a few lines of it, with the one that is meant underlined. What
+/// was made of it while saving an archive stands behind `Serialized`.
+inline bool read_highlight(std::string_view text, std::vector<told_frame>& frames) {
+    told_frame made;
+    std::string_view before;
+    bool serialized = false;
+    bool done = false;
+    while (!text.empty()) {
+        auto line = take_line(text);
+        const bool skips = line.starts_with("Serialized ");
+        if (skips) {
+            line.remove_prefix(std::string_view("Serialized ").size());
+        }
+        if (read_file_line(line, made) && made.function.empty()) {
+            serialized = skips;
+            done = false;
+            if (!serialized) {
+                frames.push_back(made);
+            }
+        } else if (line.find("~ <--- HERE") != line.npos && !serialized && !done &&
+                   !frames.empty()) {
+            frames.back().text = before;
+            done = true;
+        }
+        before = line;
+    }
+    return !frames.empty();
+}
+
+/// The stack of Python while a model was traced: `net.py(12): forward`, the innermost frame first.
+inline bool read_calls(std::string_view text, std::vector<told_frame>& frames) {
+    while (!text.empty()) {
+        auto line = take_line(text);
+        const auto close = line.find("): ");
+        const auto open = close == line.npos ? close : line.rfind('(', close);
+        if (open == line.npos || open == 0) {
+            break; // what others wrote behind it
+        }
+        told_frame made{line.substr(0, open), 0, line.substr(close + 3), {}};
+        auto number = line.substr(open + 1, close - open - 1);
+        made.line = take_line_number(number);
+        if (made.line == 0 || !number.empty()) {
+            break;
+        }
+        frames.push_back(made);
+    }
+    return !frames.empty();
+}
+
+/// One place: `net.py:12:4`, also behind `# `, as TorchScript's graphs print it.
+inline bool read_place(std::string_view text, std::vector<told_frame>& frames) {
+    auto line = take_line(text);
+    if (line.starts_with("# ")) {
+        line.remove_prefix(2);
+    }
+    const auto take_last = [&]() -> std::uint32_t {
+        const auto colon = line.rfind(':');
+        auto number = line.substr(colon == line.npos ? line.size() : colon + 1);
+        const bool digits =
+            !number.empty() &&
+            std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+        line = line.substr(0, digits ? colon : 0);
+        return digits ? take_line_number(number) : 0;
+    };
+    static_cast<void>(take_last()); // the column, which may be 0
+    const auto number = take_last();
+    if (number == 0 || !line.ends_with(".py")) {
+        return false;
+    }
+    frames.push_back({line, number, {}, {}});
+    return true;
+}
+
+/// A way to write where an operator comes from.
+struct stack_format {
+    std::string_view name;
+    bool (*read)(std::string_view text, std::vector<told_frame>& frames);
+};
+
+/// All ways that are known, in the order in which they are tried.
+inline constexpr std::array<stack_format, 4> stack_formats{{{"traceback", read_traceback},
+                                                            {"highlight", read_highlight},
+                                                            {"calls", read_calls},
+                                                            {"place", read_place}}};
+
+/// Whether a frame belongs to what traces or exports a model: what called that is not the model.
+[[nodiscard]] inline bool runs_models(std::string_view file) noexcept {
+    constexpr std::string_view runners[]{"torch/jit/_trace.py", "torch/onnx/utils.py",
+                                         "torch/onnx/_internal/", "torch/export/",
+                                         "torch/_export/"};
+    return std::any_of(std::begin(runners), std::end(runners), [&](std::string_view one) {
+        const auto at = file.find(one);
+        return at != file.npos && (at == 0 || file[at - 1] == '/' || file[at - 1] == '\\');
+    });
+}
+
+/// Reads what an exporter says of where an operator comes from, in whatever format: the frames of
+/// the run, the innermost one first. Those with names that are none end it.
+///
+/// Returns: the format, nullptr where it is none that is known. Complexity: O(length).
+inline const stack_format* read_stack(std::string_view text, std::vector<told_frame>& frames) {
+    constexpr std::size_t longest = std::size_t{1} << 20U;
+    constexpr std::size_t deepest = 2048;
+    for (const auto& format : stack_formats) {
+        frames.clear();
+        if (text.size() > longest || !format.read(text, frames)) {
+            continue;
+        }
+        const auto end = std::find_if(frames.begin(), frames.end(), [](const told_frame& one) {
+            return !is_plain_name(one.file) ||
+                   !(one.function.empty() || is_plain_name(one.function));
+        });
+        if (end != frames.end()) {
+            frames.clear();
+            return nullptr;
+        }
+        // Further out than what exports it there is no model; further in there may be none at all.
+        const auto runner = std::find_if(frames.begin(), frames.end(), [](const told_frame& one) {
+            return runs_models(one.file);
+        });
+        if (runner != frames.begin()) {
+            frames.erase(runner, frames.end());
+        } else {
+            frames.resize(1);
+        }
+        frames.resize(std::min(frames.size(), deepest));
+        return &format;
+    }
+    frames.clear();
+    return nullptr;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP

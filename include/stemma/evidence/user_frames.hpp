@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_USER_FRAMES_HPP
+#define STEMMA_EVIDENCE_USER_FRAMES_HPP
+
+#include <stemma/core/category.hpp>
+#include <stemma/model/source_lines.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_frame_kind = requires(const P& p, const source_position& at) {
+    { p.kind(at) } -> std::same_as<frame_kind>;
+};
+
+/// Whether the folders `wanted` (`torch/nn`) stand somewhere in a path, one behind the other.
+[[nodiscard]] inline bool has_folders(std::string_view path, std::string_view wanted) noexcept {
+    for (auto at = path.find(wanted); at != path.npos && !wanted.empty();
+         at = path.find(wanted, at + 1)) {
+        const auto end = at + wanted.size();
+        if ((at == 0 || path[at - 1] == '/') && (end == path.size() || path[end] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns: where the part of a path begins that names a package which was installed, `npos` where
+/// it names none: behind the last `site-packages` or `dist-packages`.
+[[nodiscard]] inline std::size_t installed_part(std::string_view path) noexcept {
+    constexpr std::string_view folders[]{"/site-packages/", "/dist-packages/"};
+    auto found = path.npos;
+    for (const auto folder : folders) {
+        if (const auto at = path.rfind(folder); at != path.npos) {
+            found = found == path.npos ? at + folder.size() : std::max(found, at + folder.size());
+        }
+    }
+    return found;
+}
+
+/// Returns: where the part of a path begins that names a module of Python itself, or `npos`: behind
+/// `lib/python3.11/`, in Windows behind `Python311/Lib/`.
+[[nodiscard]] inline std::size_t standard_part(std::string_view path) noexcept {
+    const auto behind = [&](std::string_view folder) -> std::size_t {
+        const auto at = path.rfind(folder);
+        const auto slash = at == path.npos ? at : path.find('/', at + folder.size());
+        const auto version = slash == path.npos
+                                 ? std::string_view()
+                                 : path.substr(at + folder.size(), slash - at - folder.size());
+        const bool numbered = !version.empty() && version.front() >= '0' && version.front() <= '9';
+        return numbered ? slash + 1 : path.npos;
+    };
+    if (const auto unix_like = behind("/lib/python"); unix_like != path.npos) {
+        return unix_like;
+    }
+    const auto windows = behind("/Python");
+    return windows != path.npos && path.substr(windows).starts_with("Lib/") ? windows + 4
+                                                                            : path.npos;
+}
+
+/// Returns: a path with `/` for `\`. Complexity: O(length).
+[[nodiscard]] inline std::string with_slashes(std::string_view path) {
+    std::string text(path);
+    std::replace(text.begin(), text.end(), '\\', '/');
+    return text;
+}
+
+} // namespace detail
+
+/// Says whose the frames of call stacks are. Of a stack, a user is shown the innermost frame that
+/// is `own`; where there is none, that of a `package`, else the innermost one.
+///
+/// `kind(at)`: who wrote the line `at`, whose file is a full path as the exporter wrote it.
+///
+/// Requires: the same answer for the same file and function.
+/// Complexity: callers ask once per frame.
+template <class P>
+concept frames_policy = policy_for<P, frames_category> && detail::has_frame_kind<P>;
+
+/// All files are the user's, but those of packages that are installed, of PyTorch, of packages of
+/// models, of Python, and code that was generated.
+struct not_in_packages {
+    using policy_category = frames_category;
+
+    /// Further packages, as folders in a path: `mylib/models`.
+    std::vector<std::string> packages{};
+    /// Folders that are the user's all the same, also where they are installed: `transformers`.
+    std::vector<std::string> own{};
+
+    [[nodiscard]] frame_kind kind(const source_position& at) const {
+        const auto path = detail::with_slashes(at.file);
+        const auto in = [&](const auto& folders) {
+            return std::any_of(std::begin(folders), std::end(folders), [&](std::string_view one) {
+                return detail::has_folders(path, one);
+            });
+        };
+        if (in(own)) {
+            return frame_kind::own;
+        }
+        if (path.empty() || path.front() == '<') {
+            return path.starts_with("<ipython-input") || path == "<stdin>" ? frame_kind::own
+                                                                           : frame_kind::library;
+        }
+        const auto installed = detail::installed_part(path);
+        const auto package = std::string_view(path).substr(installed == path.npos ? 0 : installed);
+        const auto is_first = [&](std::string_view name) {
+            return package.starts_with(name) &&
+                   (package.size() == name.size() || package[name.size()] == '/');
+        };
+        const bool of_torch =
+            in(torch_folders) ||
+            (installed != path.npos && std::any_of(libraries.begin(), libraries.end(), is_first));
+        if (of_torch || (installed == path.npos && detail::standard_part(path) != path.npos)) {
+            return frame_kind::library;
+        }
+        return installed != path.npos || in(model_folders) || in(packages) ? frame_kind::package
+                                                                           : frame_kind::own;
+    }
+
+private:
+    // Two folders each, as users call theirs `torch` or `transformers` as well.
+    static constexpr std::array<std::string_view, 16> torch_folders{"torch/nn",
+                                                                    "torch/_dynamo",
+                                                                    "torch/_export",
+                                                                    "torch/export",
+                                                                    "torch/fx",
+                                                                    "torch/_functorch",
+                                                                    "torch/jit",
+                                                                    "torch/_higher_order_ops",
+                                                                    "torch/onnx",
+                                                                    "torch/_inductor",
+                                                                    "torch/_ops.py",
+                                                                    "torch/_library",
+                                                                    "torch/_jit_internal.py",
+                                                                    "torch/utils",
+                                                                    "torch/functional.py",
+                                                                    "torch/autograd"};
+    static constexpr std::array<std::string_view, 10> model_folders{
+        "transformers/models",
+        "transformers/modeling_utils.py",
+        "transformers/integrations",
+        "transformers/utils",
+        "torchvision/models",
+        "torchvision/ops",
+        "torchaudio/models",
+        "diffusers/models",
+        "timm/models",
+        "timm/layers"};
+    static constexpr std::array<std::string_view, 4> libraries{"torch", "functorch", "onnxscript",
+                                                               "torch_xla"};
+};
+
+/// The user's are files below some folders only; all else is as `not_in_packages` says, and of
+/// nobody's own.
+struct in_folders {
+    using policy_category = frames_category;
+
+    std::vector<std::string> folders{}; ///< as they stand in a path: `my_project/models`
+
+    [[nodiscard]] frame_kind kind(const source_position& at) const {
+        const auto kind = not_in_packages{.packages = {}, .own = folders}.kind(at);
+        const auto path = detail::with_slashes(at.file);
+        const bool inside = std::any_of(folders.begin(), folders.end(), [&](const auto& folder) {
+            return detail::has_folders(path, folder);
+        });
+        return kind == frame_kind::own && !inside ? frame_kind::package : kind;
+    }
+};
+
+/// Every frame counts: shown is the innermost one, be it in PyTorch.
+struct innermost_frame {
+    using policy_category = frames_category;
+
+    [[nodiscard]] constexpr frame_kind kind(const source_position&) const noexcept {
+        return frame_kind::own;
+    }
+};
+
+/// Holds any policy, or a function as its `kind`; without one it acts as `not_in_packages`.
+class any_frames {
+public:
+    using policy_category = frames_category;
+
+    any_frames() = default;
+
+    /// Holds a copy of `chosen`.
+    template <class P>
+        requires(!std::same_as<P, any_frames> && frames_policy<P>)
+    any_frames(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : kind_([chosen = std::move(chosen)](const source_position& at) -> frame_kind {
+            return chosen.kind(at);
+        }) {}
+
+    /// Kinds are what `kind(at)` says.
+    template <class F>
+        requires(detail::answering<F, frame_kind, const source_position&>)
+    any_frames(F kind) // NOLINT(google-explicit-constructor): as above
+        : kind_(std::move(kind)) {}
+
+    /// Whether one was chosen.
+    [[nodiscard]] bool is_chosen() const noexcept { return static_cast<bool>(kind_); }
+
+    [[nodiscard]] frame_kind kind(const source_position& at) const {
+        return kind_ ? kind_(at) : not_in_packages{}.kind(at);
+    }
+
+private:
+    std::function<frame_kind(const source_position&)> kind_;
+};
+
+/// Put `static_assert(explain_frames_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_frames_policy() {
+    static_assert(std::copy_constructible<P>, "frames policy: make the class copyable");
+    static_assert(detail::declares<P, frames_category>,
+                  "frames policy: add `using policy_category = stemma::frames_category;`");
+    static_assert(detail::has_frame_kind<P>,
+                  "frames policy: add `stemma::frame_kind kind(const stemma::source_position&) "
+                  "const`");
+    return frames_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_USER_FRAMES_HPP

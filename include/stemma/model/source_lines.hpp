@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_SOURCE_LINES_HPP
+#define STEMMA_MODEL_SOURCE_LINES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A line of a program.
+struct source_position {
+    std::string_view file;     ///< the path, or what is left of it
+    std::uint32_t line = 0;    ///< from 1
+    std::string_view function; ///< "" where unknown
+
+    friend bool operator==(const source_position&, const source_position&) = default;
+};
+
+/// Who wrote what a frame of a call stack runs, in the order in which a user wants to read it.
+enum class frame_kind : std::uint8_t {
+    own,     ///< the user
+    package, ///< who wrote a package of models on top of PyTorch
+    library, ///< PyTorch, Python, or nobody: generated code
+};
+
+/// Returns: a position as messages show it: `model.py:120 in forward`. Complexity: O(length).
+[[nodiscard]] inline std::string to_text(const source_position& at) {
+    std::string text(at.file);
+    text.append(":").append(std::to_string(at.line));
+    return at.function.empty() ? text : text.append(" in ").append(at.function);
+}
+
+/// Where the operators of a graph were written: for each a chain of frames. Every text, frame and
+/// chain is kept once.
+class source_lines {
+public:
+    /// A line, by numbers of texts.
+    struct frame {
+        id file = 0;
+        std::uint32_t line = 0;
+        id function = 0;
+        std::uint32_t text = 0; ///< hash of the line as it was, 0 where unknown
+        frame_kind kind = frame_kind::own;
+
+        friend bool operator==(const frame&, const frame&) = default;
+    };
+
+    /// Whether nothing is known of any operator or module.
+    [[nodiscard]] bool empty() const noexcept { return chain_of_.empty() && frame_of_.empty(); }
+
+    /// Returns: the number of a frame, whose file has that full path. Complexity: O(length).
+    id add_frame(const source_position& at, frame_kind kind, std::uint32_t text = 0) {
+        const frame made{paths_.intern(at.file), at.line, functions_.intern(at.function), text,
+                         kind};
+        const auto hash =
+            detail::hash_mix(detail::hash_mix(made.file, made.line),
+                             detail::hash_mix(made.function, (std::uint64_t{text} << 8U) |
+                                                                 static_cast<std::uint64_t>(kind)));
+        const auto next = static_cast<id>(frames_.size());
+        const auto found =
+            frame_index_.insert(hash, next, [&](id known) { return frames_[known] == made; });
+        if (found == next) {
+            frames_.push_back(made);
+        }
+        return found;
+    }
+
+    /// Returns: the number of the chain in which frame `at` was called from the frames of chain
+    /// `callers`, `no_id` for none. Complexity: O(1) expected.
+    id add_link(id callers, id at) {
+        const auto next = static_cast<id>(links_.size());
+        const auto found = link_index_.insert(detail::hash_mix(callers, at), next, [&](id known) {
+            return links_[known].callers == callers && links_[known].at == at;
+        });
+        if (found == next) {
+            // What is further inside counts among frames of a kind.
+            const auto shown = callers == no_id ? no_id : links_[callers].shown;
+            const bool counts =
+                shown == no_id || frames_[at].kind <= frames_[links_[shown].at].kind;
+            links_.push_back({callers, at, counts ? next : shown});
+        }
+        return found;
+    }
+
+    /// Says which chain an operator has. Complexity: O(1) amortized.
+    void set(id node, id chain) {
+        if (chain == no_id) {
+            return;
+        }
+        if (chain_of_.size() <= node) {
+            chain_of_.resize(std::size_t{node} + 1, no_id);
+        }
+        chain_of_[node] = chain;
+    }
+
+    /// Says at which frame the forward of a module begins. Complexity: O(1) amortized.
+    void set_module(id module, id at) {
+        if (frame_of_.size() <= module) {
+            frame_of_.resize(std::size_t{module} + 1, no_id);
+        }
+        frame_of_[module] = at;
+    }
+
+    /// Says what the files are called, by number; else they are called by their paths.
+    void name_files(std::vector<std::string> names) { names_ = std::move(names); }
+
+    /// Returns: the chain of an operator, `no_id` where nothing is known.
+    [[nodiscard]] id chain_of(id node) const noexcept {
+        return node < chain_of_.size() ? chain_of_[node] : no_id;
+    }
+
+    /// Returns: the frame at which the forward of a module begins, `no_id` where unknown.
+    [[nodiscard]] id frame_of_module(id module) const noexcept {
+        return module < frame_of_.size() ? frame_of_[module] : no_id;
+    }
+
+    /// Returns: the frame in which a user looks for what has this chain: the innermost one of the
+    /// user's, else of a package, else of all. Requires: there is such a chain.
+    [[nodiscard]] id frame_of_chain(id chain) const noexcept {
+        return links_[links_[chain].shown].at;
+    }
+
+    /// Returns: that of an operator, `no_id` where nothing is known.
+    [[nodiscard]] id frame_of(id node) const noexcept {
+        const auto chain = chain_of(node);
+        return chain == no_id ? no_id : frame_of_chain(chain);
+    }
+
+    /// Returns: the line of an operator that a user looks for; see `frame_of_chain`.
+    [[nodiscard]] std::optional<source_position> of(id node) const {
+        const auto found = frame_of(node);
+        return found == no_id ? std::nullopt : std::optional(position(found));
+    }
+
+    /// Returns: the frames of a chain, the innermost one first. Complexity: O(its length).
+    [[nodiscard]] std::vector<id> frames_of_chain(id chain) const {
+        std::vector<id> found;
+        for (; chain != no_id; chain = links_[chain].callers) {
+            found.push_back(links_[chain].at);
+        }
+        return found;
+    }
+
+    /// Returns: a frame by number, with the name of its file.
+    [[nodiscard]] source_position position(id number) const {
+        const auto& one = frames_[number];
+        return {file_name(one.file), one.line, functions_[one.function]};
+    }
+
+    /// Returns: what a file is called.
+    [[nodiscard]] std::string_view file_name(id file) const {
+        return file < names_.size() ? std::string_view(names_[file]) : paths_[file];
+    }
+
+    /// Returns: the path of a file as it was given.
+    [[nodiscard]] std::string_view path(id file) const { return paths_[file]; }
+    /// Returns: a function by number.
+    [[nodiscard]] std::string_view function(id number) const { return functions_[number]; }
+
+    /// Returns: how many files there are.
+    [[nodiscard]] std::size_t file_count() const noexcept { return paths_.size(); }
+    /// Returns: how many functions there are.
+    [[nodiscard]] std::size_t function_count() const noexcept { return functions_.size(); }
+
+    /// All frames, by number.
+    [[nodiscard]] std::span<const frame> frames() const noexcept { return frames_; }
+    /// Returns: how many chains there are.
+    [[nodiscard]] std::size_t chain_count() const noexcept { return links_.size(); }
+    /// Returns: the chain of the callers of the innermost frame, and that frame.
+    [[nodiscard]] std::pair<id, id> link(id chain) const noexcept {
+        return {links_[chain].callers, links_[chain].at};
+    }
+
+    /// Returns: how many operators something is known of. Complexity: O(operators).
+    [[nodiscard]] std::size_t known_count() const noexcept {
+        std::size_t count = 0;
+        for (const auto chain : chain_of_) {
+            count += chain == no_id ? 0U : 1U;
+        }
+        return count;
+    }
+
+    /// Returns: the hash of a line of text as frames keep it, never 0; blanks around it do not
+    /// count. Complexity: O(length).
+    [[nodiscard]] static std::uint32_t hash_text(std::string_view line) noexcept {
+        constexpr std::string_view blanks = " \t\r\n\f";
+        const auto first = line.find_first_not_of(blanks);
+        line = first == line.npos ? std::string_view()
+                                  : line.substr(first, line.find_last_not_of(blanks) - first + 1);
+        const auto whole = detail::fnv1a(line);
+        const auto half = static_cast<std::uint32_t>(whole ^ (whole >> 32U));
+        return half == 0 ? 1 : half;
+    }
+
+private:
+    struct chain_link {
+        id callers = no_id;
+        id at = no_id;    // frame
+        id shown = no_id; // chain that ends at the frame to be shown
+    };
+
+    detail::string_pool paths_;
+    detail::string_pool functions_;
+    std::vector<std::string> names_; // by file
+    std::vector<frame> frames_;
+    detail::flat_index frame_index_;
+    std::vector<chain_link> links_;
+    detail::flat_index link_index_;
+    std::vector<id> chain_of_; // by vertex index
+    std::vector<id> frame_of_; // by module
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_SOURCE_LINES_HPP

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP
+#define STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/evidence/detail/stack_formats.hpp>
+#include <stemma/evidence/user_frames.hpp>
+#include <stemma/io/detail/json_part.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/source_lines.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Lines of programs as a file keeps them (`stemma.sources/1`, see docs/formats.md).
+struct recorded_sources {
+    source_lines lines;     ///< of the modules
+    std::vector<id> chains; ///< by number in the record
+    std::vector<std::pair<std::uint64_t, id>>
+        runs; ///< of nodes as they were written: where each ends, and its chain or `no_id`
+
+    /// Returns: the chain that a node had, `no_id` where none is known. Complexity: O(log runs).
+    [[nodiscard]] id chain_of(id node) const {
+        const auto run =
+            std::upper_bound(runs.begin(), runs.end(), node,
+                             [](id wanted, const auto& one) { return wanted < one.first; });
+        return run == runs.end() ? no_id : run->second;
+    }
+};
+
+/// Copies chains into other lines, each once. Where `policy` was chosen it is asked again whose
+/// they are.
+class chain_copier {
+public:
+    /// Requires: all outlive this.
+    chain_copier(const source_lines& from, source_lines& to, const any_frames& policy)
+        : from_(from), to_(to), policy_(policy) {}
+
+    /// Returns: the number of the same frame there. Complexity: O(length of its texts), once.
+    [[nodiscard]] id frame(id number) {
+        frames_.resize(from_.frames().size(), no_id);
+        auto& known = frames_[number];
+        if (known == no_id) {
+            const auto& one = from_.frames()[number];
+            const source_position at{from_.path(one.file), one.line, from_.function(one.function)};
+            known = to_.add_frame(at, policy_.is_chosen() ? policy_.kind(at) : one.kind, one.text);
+        }
+        return known;
+    }
+
+    /// Returns: the number of the same chain there. Complexity: O(its frames), once each.
+    [[nodiscard]] id chain(id number) {
+        chains_.resize(from_.chain_count(), no_id);
+        std::vector<id> open; // from the inside out
+        for (; number != no_id && chains_[number] == no_id; number = from_.link(number).first) {
+            open.push_back(number);
+        }
+        id made = number == no_id ? no_id : chains_[number];
+        for (; !open.empty(); open.pop_back()) {
+            made = to_.add_link(made, frame(from_.link(open.back()).second));
+            chains_[open.back()] = made;
+        }
+        return made;
+    }
+
+private:
+    const source_lines& from_;
+    source_lines& to_;
+    const any_frames& policy_;
+    std::vector<id> frames_;
+    std::vector<id> chains_;
+};
+
+/// Returns: lines as a file keeps them, of so many nodes and modules; `full_paths` says whether
+/// with the paths of whoever exported. Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const source_lines& lines, id nodes, id modules,
+                                         bool full_paths) {
+    string_sink sink;
+    json_writer json(sink);
+    const auto list = [&](const char* name, auto write) {
+        json.key(name);
+        json.begin_array(true);
+        write();
+        json.end_array();
+    };
+    const auto row = [&](auto... numbers) {
+        json.begin_array(true);
+        (json.value(numbers), ...);
+        json.end_array();
+    };
+    const auto or_null = [&](id number) { number == no_id ? json.null() : json.value(number); };
+    json.begin_object(true);
+    json.member("schema", "stemma.sources/1");
+    list("files", [&] {
+        for (id file = 0; file < lines.file_count(); ++file) {
+            json.value(full_paths ? lines.path(file) : lines.file_name(file));
+        }
+    });
+    list("functions", [&] {
+        for (id function = 0; function < lines.function_count(); ++function) {
+            json.value(lines.function(function));
+        }
+    });
+    list("frames", [&] {
+        for (const auto& one : lines.frames()) {
+            row(one.file, one.line, one.function, static_cast<std::uint32_t>(one.kind), one.text);
+        }
+    });
+    list("chains", [&] {
+        for (id chain = 0; chain < lines.chain_count(); ++chain) {
+            const auto [callers, at] = lines.link(chain);
+            json.begin_array(true);
+            or_null(callers);
+            json.value(at);
+            json.end_array();
+        }
+    });
+    list("nodes", [&] {
+        for (id node = 0; node < nodes;) {
+            const auto chain = lines.chain_of(node);
+            const auto first = node;
+            while (node < nodes && lines.chain_of(node) == chain) {
+                ++node;
+            }
+            json.begin_array(true);
+            json.value(node - first);
+            or_null(chain);
+            json.end_array();
+        }
+    });
+    list("modules", [&] {
+        for (id module = 0; module < modules; ++module) {
+            if (const auto at = lines.frame_of_module(module); at != no_id) {
+                row(module, at);
+            }
+        }
+    });
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+/// Reads what `to_json` of lines writes.
+class source_record_reader {
+public:
+    /// Requires: the policy outlives this.
+    source_record_reader(const any_frames& policy, std::size_t modules)
+        : policy_(policy), modules_(modules) {}
+
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
+
+    void element(const std::string& path, json_part part) {
+        if (path == "files" || path == "functions") {
+            (path == "files" ? files_ : functions_).emplace_back(part.text());
+        } else if (path == "frames") {
+            read_frame(part);
+        } else if (path == "chains") {
+            const auto callers = part[0].is_null() ? no_id : chains().at(number(part[0]));
+            chains().push_back(made_.lines.add_link(callers, frames_.at(number(part[1]))));
+        } else if (path == "nodes") {
+            const auto before = made_.runs.empty() ? 0 : made_.runs.back().first;
+            made_.runs.emplace_back(before + number(part[0]),
+                                    part[1].is_null() ? no_id : chains().at(number(part[1])));
+        } else if (path == "modules") {
+            const auto module = number(part[0]);
+            const auto at = frames_.at(number(part[1]));
+            if (module < modules_) {
+                made_.lines.set_module(module, at);
+            }
+        }
+    }
+
+    void scalar(const std::string& path, json_part part) const {
+        if (path == "schema" && !(part == "stemma.sources/1")) {
+            throw std::invalid_argument("schema");
+        }
+    }
+
+    [[nodiscard]] recorded_sources finish() { return std::move(made_); }
+
+private:
+    [[nodiscard]] std::vector<id>& chains() { return made_.chains; }
+
+    [[nodiscard]] static id number(json_part part) {
+        const auto read = part.number<std::uint64_t>();
+        if (read >= no_id) {
+            throw std::out_of_range("number");
+        }
+        return static_cast<id>(read);
+    }
+
+    void read_frame(json_part part) {
+        const auto& file = files_.at(number(part[0]));
+        const auto& function = functions_.at(number(part[2]));
+        const auto kind = number(part[3]);
+        const auto text = part[4].number<std::uint64_t>();
+        if (!is_plain_name(file) || !(function.empty() || is_plain_name(function)) ||
+            kind > static_cast<id>(frame_kind::library) || text > 0xffff'ffffU) {
+            throw std::invalid_argument("frame");
+        }
+        const source_position at{file, number(part[1]), function};
+        frames_.push_back(made_.lines.add_frame(
+            at, policy_.is_chosen() ? policy_.kind(at) : static_cast<frame_kind>(kind),
+            static_cast<std::uint32_t>(text)));
+    }
+
+    const any_frames& policy_;
+    std::size_t modules_;
+    std::vector<std::string> files_;
+    std::vector<std::string> functions_;
+    std::vector<id> frames_; // by number in the record
+    recorded_sources made_;
+};
+
+/// Returns: what `to_json` of lines wrote, nothing where a text is something else.
+/// Complexity: O(length).
+[[nodiscard]] inline std::optional<recorded_sources>
+read_sources(std::string_view text, const any_frames& policy, std::size_t modules) {
+    source_record_reader reader(policy, modules);
+    try {
+        stream_json(text, "", reader);
+    } catch (const std::out_of_range&) {
+        return std::nullopt;
+    } catch (const std::invalid_argument&) {
+        return std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
+        }
+        return std::nullopt;
+    }
+    return reader.finish();
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP

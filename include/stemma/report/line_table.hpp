@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_LINE_TABLE_HPP
+#define STEMMA_REPORT_LINE_TABLE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/source_lines.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/report/analyze_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What was written in one line of a program.
+struct line_row {
+    std::string file;                                    ///< "" for nodes of which no line is known
+    std::uint32_t line = 0;                              ///< from 1; 0 for those
+    std::string function;                                ///< "" where unknown
+    std::vector<id> nodes;                               ///< ascending
+    std::vector<std::pair<id, std::size_t>> operators{}; ///< by number, most first
+    std::vector<id> modules{}; ///< the deepest ones, in the order of the tree
+    double amount = 0;         ///< of what is counted: nodes, or what `amount_of` says
+};
+
+/// Returns: some nodes of a model by the lines where they were written, by file and line; last, if
+/// there are any, those of which none is known. `amount_of(node)` says what each adds.
+/// Complexity: O(nodes log nodes), and that of `attributed_model::lines`.
+[[nodiscard]] inline std::vector<line_row>
+group_by_line(const attributed_model& opened, std::span<const id> nodes,
+              const std::function<double(id)>& amount_of = {}) {
+    const auto& lines = opened.lines();
+    std::map<std::pair<std::string_view, std::uint32_t>, line_row> rows;
+    line_row unknown;
+    for (const auto node : nodes) {
+        const auto at = lines.of(node);
+        auto& row = at ? rows[{at->file, at->line}] : unknown;
+        if (at && row.nodes.empty()) {
+            row.file = at->file;
+            row.line = at->line;
+            row.function = at->function;
+        }
+        row.nodes.push_back(node);
+        row.amount += amount_of ? amount_of(node) : 1;
+    }
+    std::vector<line_row> all;
+    for (auto& [place, row] : rows) {
+        all.push_back(std::move(row));
+    }
+    if (!unknown.nodes.empty()) {
+        all.push_back(std::move(unknown));
+    }
+    for (auto& row : all) {
+        std::map<id, std::size_t> counts;
+        for (const auto node : row.nodes) {
+            ++counts[opened.model().operator_id(node)];
+            row.modules.push_back(opened.tags().attributions[node].module);
+        }
+        row.operators.assign(counts.begin(), counts.end());
+        std::stable_sort(row.operators.begin(), row.operators.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        std::sort(row.modules.begin(), row.modules.end());
+        row.modules.erase(std::unique(row.modules.begin(), row.modules.end()), row.modules.end());
+    }
+    return all;
+}
+
+/// Further numbers of a row, by name.
+using line_columns =
+    std::vector<std::pair<std::string, std::function<std::int64_t(const line_row&)>>>;
+
+/// Writes such rows (`stemma.lines/1`). Complexity: O(length).
+template <text_sink Sink>
+void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_model& opened,
+                 const line_columns& columns = {}) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.lines/1");
+    json.member("model", opened.model().file());
+    json.key("lines");
+    json.begin_array();
+    for (const auto& row : rows) {
+        json.begin_object(true);
+        json.key("file");
+        row.line == 0 ? json.null() : json.value(row.file);
+        json.key("line");
+        row.line == 0 ? json.null() : json.value(row.line);
+        json.member("function", row.function);
+        json.member("nodes", row.nodes.size());
+        for (const auto& [name, amount] : columns) {
+            json.member(name, amount(row));
+        }
+        json.key("operators");
+        json.begin_object(true);
+        for (const auto& [op, count] : row.operators) {
+            json.member(opened.model().operator_type(op), count);
+        }
+        json.end_object();
+        json.key("modules");
+        json.begin_array(true);
+        for (const auto m : row.modules) {
+            json.value(opened.modules().report_path(m));
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+/// Writes the same as rows of comma-separated values. Complexity: O(length).
+template <text_sink Sink>
+void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_columns& columns = {}) {
+    std::string head = "file,line,function,nodes";
+    for (const auto& column : columns) {
+        head.append(",").append(column.first);
+    }
+    sink.write(head.append("\n"));
+    for (const auto& row : rows) {
+        auto text = detail::csv_row(row.file, row.line, row.function, row.nodes.size());
+        text.pop_back();
+        for (const auto& column : columns) {
+            text.append(",").append(std::to_string(column.second(row)));
+        }
+        sink.write(text.append("\n"));
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_LINE_TABLE_HPP

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/user_frames.hpp>
+
+struct members {
+    stemma::frame_kind kind(const stemma::source_position&) const;
+};
+
+struct complete : members {
+    using policy_category = stemma::frames_category;
+};
+
+// compiles
+static_assert(stemma::explain_frames_policy<complete>());
+
+// expect: frames policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_frames_policy<not_copyable>());
+
+// expect: frames policy: add `using policy_category = stemma::frames_category;`
+static_assert(stemma::explain_frames_policy<members>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_frames_policy<of_another_role>());
+
+// expect: frames policy: add `stemma::frame_kind kind(const stemma::source_position&) const`
+struct without_members {
+    using policy_category = stemma::frames_category;
+};
+static_assert(stemma::explain_frames_policy<without_members>());
+
+// expect: frames policy: add `stemma::frame_kind kind(const stemma::source_position&) const`
+struct kind_not_const : complete {
+    stemma::frame_kind kind(const stemma::source_position&);
+};
+static_assert(stemma::explain_frames_policy<kind_not_const>());
+
+struct kind_of_truth : complete {
+    bool kind(const stemma::source_position&) const;
+};
+static_assert(stemma::explain_frames_policy<kind_of_truth>());

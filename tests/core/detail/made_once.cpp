@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/core/detail/made_once.hpp>
+
+#include "../../catch.hpp"
+
+#include <thread>
+#include <vector>
+
+namespace test::core_detail_made_once {
+
+TEST_CASE("made_once: threads that ask at once get what one of them made") {
+    const stemma::detail::made_once<std::vector<int>> once;
+    int made = 0;
+    std::vector<const std::vector<int>*> seen(4);
+    std::vector<std::thread> threads;
+    for (auto& one : seen) {
+        threads.emplace_back([&] { one = &once.get([&] { return std::vector<int>(3, ++made); }); });
+    }
+    for (auto& thread : threads) {
+        thread.join();
+    }
+    CHECK(made == 1);
+    CHECK(*seen[0] == std::vector<int>{1, 1, 1});
+    CHECK(seen == std::vector<const std::vector<int>*>(4, seen[0]));
+}
+
+} // namespace test::core_detail_made_once

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/short_files.hpp>
+
+#include "../../catch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_short_files {
+
+namespace {
+
+using list = std::vector<std::string>;
+
+list shorten(const list& paths, const list& classes = {}) {
+    return stemma::detail::file_shortener(classes).shorten(paths);
+}
+
+} // namespace
+
+TEST_CASE("file_shortener: nobody's folders are left") {
+    CHECK(shorten({"/srv/me/p/net.py", "/v/lib/python3.13/site-packages/torch/nn/x.py",
+                   "/usr/lib/python3.11/functools.py", "C:\\Users\\me\\other.py",
+                   "C:\\Python311\\Lib\\site-packages\\einops\\a.py", "<eval_with_key>.3"}) ==
+          list{"net.py", "torch/nn/x.py", "functools.py", "other.py", "einops/a.py",
+               "<eval_with_key>.3"});
+}
+
+TEST_CASE("file_shortener: a class says where its package begins, and what lies beside it") {
+    CHECK(shorten({"/srv/me/p/app/models/net.py", "/srv/me/p/app/layers.py", "/srv/me/q/layers.py",
+                   "/srv/me/p/app/__init__.py"},
+                  {"app.models.net.Net.Inner", "app.Root"}) ==
+          list{"app/models/net.py", "app/layers.py", "layers.py", "app/__init__.py"});
+}
+
+TEST_CASE("file_shortener: files of one name are told apart by the folders that it takes") {
+    CHECK(shorten({"/srv/me/a/net.py", "/srv/me/b/net.py", "/srv/me/c.py"}) ==
+          list{"a/net.py", "b/net.py", "c.py"});
+    CHECK(shorten({"/a/x/net.py", "/b/x/net.py"}) == list{"a/x/net.py", "b/x/net.py"});
+}
+
+TEST_CASE("file_shortener: what was shortened stays, and is the same file") {
+    CHECK(shorten({"net.py", "/srv/me/net.py", "app/net.py"}) ==
+          list{"net.py", "net.py", "app/net.py"});
+    CHECK(shorten({}).empty());
+    CHECK(shorten({"", "/", "/net.py", "/net.py"}) == list{"", "", "net.py", "net.py"});
+}
+
+} // namespace test::evidence_detail_short_files
