@@ -100,6 +100,7 @@ def reports_of(model, capture, truth, folder):
     times.write_text("name,time\nno such node,1\n" +
                      "".join(f"{node['name']},2\n" for node in everything["nodes"] if node["name"]))
     yield "profile", run("profile", model, times, *with_capture)
+    yield "lines", run("profile", model, times, *with_capture, "--by", "line")
     yield "query", run("query", model, "", *with_capture)
     yield "query", run("query", model, "op:*", *with_capture)
     yield "validate", run("validate", model)

@@ -11,11 +11,14 @@
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/report/explorer_overlay.hpp>
+#include <stemma/report/line_table.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +40,7 @@ struct profile_options {
     std::size_t rows = 10;
     bool divide = false;
     std::string to;
+    std::string by = "module";
 };
 
 /// Reads all files as runs of one profile, each without its first runs.
@@ -151,6 +155,41 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
                shade::dim));
 }
 
+/// The lines of programs that took most time.
+void print_lines(const profile_options& options, const stemma::attributed_model& opened,
+                 const stemma::module_times& times) {
+    std::vector<id> nodes(opened.model().node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    auto rows = stemma::group_by_line(opened, nodes, [&](id node) { return times.node(node); });
+    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
+    if (options.common.format != "text") {
+        const stemma::line_columns columns{
+            {"microseconds", [](const stemma::line_row& row) { return std::llround(row.amount); }}};
+        write_output(options.output, [&](auto& sink) {
+            if (options.common.format == "json") {
+                stemma::write_lines(sink, rows, opened, columns);
+            } else {
+                stemma::write_lines_csv(sink, rows, columns);
+            }
+        });
+        return;
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.amount > b.amount; });
+    put("{}\n", shaded(fmt::format("{:>10} {:>7} {:>7}  {}", "ms", "share", "nodes", "line"),
+                       shade::strong));
+    for (std::size_t i = 0; i < std::min(options.rows, rows.size()); ++i) {
+        const auto& row = rows[i];
+        put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(row.amount / runs),
+            100 * row.amount / std::max(times.total(), 1e-9), grouped(row.nodes.size()),
+            row.line == 0
+                ? shaded("(unknown)", shade::dim)
+                : shaded(shortened(stemma::to_text({row.file, row.line, row.function}), 60),
+                         shade::name));
+    }
+    print_rest(rows.size(), options.rows);
+}
+
 int run_profile(const profile_options& options) {
     const auto opened = open_model(options.common);
     stemma::profile_source source{opened->model().file(), "", "", 0, options.divide};
@@ -163,6 +202,13 @@ int run_profile(const profile_options& options) {
     }
     const auto times = stemma::find_times(measured, *opened, how);
     const auto& modules = opened->modules();
+    if (options.by == "line") {
+        if (!options.to.empty()) {
+            throw stemma::error(stemma::error_code::refused, "", "--by line", "is not for --to");
+        }
+        print_lines(options, *opened, times);
+        return done;
+    }
     if (options.to.empty()) {
         if (options.common.format == "text") {
             print_text(options, *opened, times, source);
@@ -208,6 +254,8 @@ void add_profile(CLI::App& app, action& chosen) {
             takes.flag("--divide", options.divide,
                        "divide the time of fused nodes by their cost; else it is their common "
                        "module's");
+            takes.choice("--by", options.by, "module|line",
+                         "what the time is told of: modules, or lines of Python");
             takes.value("--depth", options.depth, "N", "text: show so many levels below the root");
             takes.value("--rows", options.rows, "N",
                         "text: rows of a list that are printed at most", "10");

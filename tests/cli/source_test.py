@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from program_test import Case, run
+from program_test import FIXTURES, Case, run
 
 ROOT = "/srv/someone/work"
 
@@ -95,6 +95,25 @@ class SourceTest(Case):
         self.assertIn("net.py:2 in forward", text)
         self.assertNotIn(ROOT, text)
 
+    def test_exported_models_have_their_true_lines(self):
+        folder = FIXTURES.parent / "source"
+        truth = json.loads((folder / "truth.json").read_text())
+        known = []
+        for model, capture in (("traced.onnx", []), ("plain.onnx", ["-m", folder / "plain.capture.json"])):
+            sidecar = self.folder / "tags.json"
+            done = run("tag", folder / model, *capture, "--with", "source", "--sidecar", sidecar)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            nodes = json.loads(sidecar.read_text())["nodes"]
+            for node in nodes:
+                if node["op_type"] in truth:
+                    self.assertIn(node["source"]["line"], truth[node["op_type"]], node)
+            known.append([node.get("source", {}).get("line") for node in nodes])
+            self.assertNotIn("someone", sidecar.read_text())
+        self.assertEqual(*known)
+        self.assertEqual({line for lines in truth.values() for line in lines} - set(known[0]), set())
+        shown = run("explain", folder / "traced.onnx", "/Split", "--source-root", folder).stdout
+        self.assertIn("rows = [part.mean(-1)", shown)
+
     def test_the_text_of_a_line_is_shown_from_one_folder_only(self):
         (self.folder / "block.py").write_text("1\n2\n3\n    y = self.fc(x)\n")
         (self.folder / "net.py").write_text("1\n2\nreturn y - x\n")
@@ -126,6 +145,15 @@ class SourceTest(Case):
         self.assertEqual(done.stdout, "file,line,function,nodes\nblock.py,4,forward,2\nnet.py,3,forward,1\n,0,,1\n")
         self.assertIn("block.py:4", run("analyze", self.model, "--by", "line", "--cost").stdout)
         self.assertEqual(run("analyze", self.model, "--by", "line", "--filter", "op:Nothing").returncode, 1)
+
+    def test_times_of_lines(self):
+        times = self.folder / "times.csv"
+        times.write_text("name,time (us)\na,4\nb,1\nc,2\n")
+        done = run("profile", self.model, times, "--by", "line", "--format", "csv")
+        self.assertEqual(done.stdout, "file,line,function,nodes,microseconds\n"
+                         "block.py,4,forward,2,6\nnet.py,3,forward,1,1\n,0,,1,0\n")
+        self.assertIn("block.py:4", run("profile", self.model, times, "--by", "line").stdout)
+        self.assertEqual(run("profile", self.model, times, "--by", "line", "--to", "flame").returncode, 2)
 
     def test_lines_are_kept_and_found_again(self):
         tagged, again, plain = (self.folder / name for name in ("tagged.onnx", "again.onnx", "plain.onnx"))

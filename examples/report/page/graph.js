@@ -213,6 +213,7 @@ function showDetail(n) {
     make("h3", {}, node.op), make("div", {}, node.name),
     make("h4", {}, "Module"), moduleLink(node.module), make("div", {class: "tag"}, modules[tagged].tag),
     make("h4", {}, "Known from"), `${node.source}, confidence ${node.confidence.toFixed(2)}`,
+    ...(lineOf.has(node.n) ? [make("h4", {}, "Written in"), lineOf.get(node.n)] : []),
     ...(node.claims.length > 0 ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
       make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
     ...(node.attributes.length > 0 ? [make("h4", {}, "Attributes"), ...node.attributes.map(text =>
@@ -231,7 +232,7 @@ function showModule(m) {
     way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
   }
   const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
-                ["Parameters", showParameters], [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
+                ["Parameters", showParameters], ...(data.lines ? [["Lines", showLines]] : []), [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
   const panel = make("div", {id: "panel", role: "tabpanel"});
   const bar = make("div", {class: "tabs", role: "tablist"});
   const choose = title => {

@@ -310,3 +310,23 @@ function showConflicts(module) {
     [nodeLink(node.n)], [moduleLink(node.module)], node.claims.map(([source, path, confidence]) =>
       make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))]));
 }
+
+const lineOf = new Map();
+for (const [file, line, name, members] of data.lines || []) {
+  for (const n of members) {
+    lineOf.set(n, `${file}:${line}${name && ` in ${name}`}`);
+  }
+}
+
+function showLines(module) {
+  const files = new Map();
+  for (const [file, line, name, members] of data.lines) {
+    const inside = members.filter(n => holds(module, nodes[n]));
+    if (inside.length > 0) {
+      files.set(file, [...(files.get(file) || []), {line, name, inside}]);
+    }
+  }
+  return make("div", {}, ...[...files].flatMap(([file, rows]) => [make("h3", {}, file),
+    makeTable(["#line", "function", "#nodes", "nodes"], rows.map(({line, name, inside}) => () => [
+      String(line), name, number(inside.length), inside.slice(0, 8).flatMap(n => [nodeLink(n), " "])]))]));
+}

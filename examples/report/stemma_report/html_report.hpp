@@ -13,6 +13,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
 #include <stemma/report/detail/report_names.hpp>
+#include <stemma/report/line_table.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,6 +62,7 @@ class report_data {
 public:
     report_data(Sink& sink, const stemma::attributed_model& opened)
         : json_(sink)
+        , opened_(opened)
         , model_(opened.model())
         , graph_(opened.operators().graph())
         , modules_(opened.modules())
@@ -87,6 +90,7 @@ public:
         write_modules();
         write_values();
         write_nodes();
+        write_lines();
         json_.end_object();
         json_.finish();
     }
@@ -176,6 +180,33 @@ private:
         json_.end_array();
     }
 
+    /// Nodes by the lines of programs where they were written, if any is known.
+    void write_lines() {
+        if (opened_.lines().empty()) {
+            return;
+        }
+        std::vector<stemma::id> nodes(model_.node_count());
+        std::iota(nodes.begin(), nodes.end(), stemma::id{0});
+        json_.key("lines");
+        json_.begin_array();
+        for (const auto& row : stemma::group_by_line(opened_, nodes)) {
+            if (row.line == 0) {
+                continue;
+            }
+            json_.begin_array(true);
+            json_.value(row.file);
+            json_.value(row.line);
+            json_.value(row.function);
+            json_.begin_array(true);
+            for (const auto node : row.nodes) {
+                json_.value(node);
+            }
+            json_.end_array();
+            json_.end_array();
+        }
+        json_.end_array();
+    }
+
     void write_nodes() {
         json_.key("nodes");
         json_.begin_array();
@@ -252,6 +283,7 @@ private:
     }
 
     stemma::json_writer<Sink> json_;
+    const stemma::attributed_model& opened_;
     const stemma::wire_model& model_;
     const stemma::operator_graph& graph_;
     const stemma::module_tree& modules_;
