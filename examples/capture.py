@@ -219,7 +219,7 @@ def stack_of(node):
             if call is None or call[1].replace("\\", "/").endswith("torch/jit/_trace.py"):
                 break
             frames.append((call[1], int(call[2]), call[3]))
-    return stack_text(reversed(frames)) if frames else None
+    return sys.intern(stack_text(reversed(frames))) if frames else None  # many nodes have the same
 
 
 def shared_parameters(model):

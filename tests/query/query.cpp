@@ -3,7 +3,10 @@
 
 #include "../catch.hpp"
 
+#include <stemma/error.hpp>
+
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -103,6 +106,25 @@ std::string refusal_of(const std::string& text) {
 }
 
 } // namespace
+
+TEST_CASE("parse_query: lines of a file") {
+    const auto lines = [](const char* text) {
+        const auto asked = stemma::parse_query(text);
+        CHECK(asked.kind == query_kind::line);
+        CHECK(asked.asks_for_operators());
+        return std::tuple(asked.pattern, asked.number, asked.last);
+    };
+    CHECK(lines("line:net.py") == std::tuple("net.py", 0.0, 0.0));
+    CHECK(lines("line:net.py:12") == std::tuple("net.py", 12.0, 12.0));
+    CHECK(lines("line:'my net.py:12-20'") == std::tuple("my net.py", 12.0, 20.0));
+    CHECK(lines("line:'C:\\net.py'") == std::tuple("C:\\net.py", 0.0, 0.0));
+    for (const auto* text : {"line:", "line:12", "line::12", "line:a.py:", "line:a.py:0",
+                             "line:a.py:b", "line:a.py:2-1", "line:a.py:1-", "line:a.py:1-2-3",
+                             "line:''", "line:a.py:99999999999", "line>a.py"}) {
+        INFO(text);
+        CHECK_THROWS_AS(stemma::parse_query(text), stemma::error);
+    }
+}
 
 TEST_CASE("query: words and patterns are told apart") {
     CHECK(shape_of("") == "all");

@@ -3,6 +3,8 @@
 
 #include "../catch.hpp"
 
+#include <stemma/core/glob.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/query/query.hpp>
 
 #include <string>
@@ -44,6 +46,21 @@ TEST_CASE("fits_value: what is not known fits nothing") {
     for (const auto* text : {"type:*", "rank>=0", "shape:**", "bytes>=0"}) {
         CHECK(!fits(text, unknown));
     }
+}
+
+TEST_CASE("fits_line: by the last names of a path, and by lines") {
+    const stemma::source_position at{"app/models/net.py", 120, "forward"};
+    const auto fits = [&](const char* text) {
+        const auto asked = stemma::parse_query(text);
+        return stemma::detail::fits_line(asked, stemma::glob(asked.pattern), at);
+    };
+    CHECK(fits("line:net.py:120"));
+    CHECK(fits("line:models/net.py:100-140"));
+    CHECK(fits("line:app/models/net.py"));
+    CHECK(fits("line:*.py:120-120"));
+    CHECK_FALSE(fits("line:net.py:119"));
+    CHECK_FALSE(fits("line:et.py:120"));
+    CHECK_FALSE(fits("line:app/net.py:120"));
 }
 
 TEST_CASE("fits_attribute: by name, by text, by number") {

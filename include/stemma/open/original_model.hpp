@@ -26,10 +26,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -91,7 +93,7 @@ public:
         std::vector<id> makers(alignment_.size(), no_id);
         for (id node = 0; node < alignment_.size(); ++node) {
             settle(node, result);
-            makers[node] = maker_of(node);
+            makers[node] = maker_of(model, node);
         }
         alignment_ = {};
         result.sources = [original = original_, makers = std::move(makers)] {
@@ -103,12 +105,25 @@ public:
 private:
     static constexpr std::size_t least_share = 20; // one node in so many
 
-    /// Returns: of the nodes that one came from the last one, whose result it makes; `no_id` for
-    /// none.
-    [[nodiscard]] id maker_of(id node) const {
-        const auto origins = alignment_.origins(node);
-        const bool known = alignment_.of(node).kind != origin_kind::unknown && !origins.empty();
-        return known ? *std::max_element(origins.begin(), origins.end()) : no_id;
+    /// Returns: of the nodes that one came from the one whose name it has, else the last of its
+    /// type, else the last, whose result it makes; `no_id` for none.
+    [[nodiscard]] id maker_of(const wire_model& model, id node) const {
+        const auto& before = original_->model();
+        id found = no_id;
+        std::uint32_t best = 0;
+        for (const auto op : alignment_.of(node).kind == origin_kind::unknown
+                                 ? std::span<const id>()
+                                 : alignment_.origins(node)) {
+            const bool same_name = !model.name(node).empty() && before.name(op) == model.name(node);
+            const std::uint32_t rank = same_name                                   ? 3
+                                       : before.op_type(op) == model.op_type(node) ? 2
+                                                                                   : 1;
+            if (rank > best || (rank == best && op > found)) {
+                best = rank;
+                found = op;
+            }
+        }
+        return found;
     }
 
     /// Returns: where nodes were written that came from those of an original, or its modules.
