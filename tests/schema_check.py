@@ -200,6 +200,7 @@ def broken_copies(document):
         compares = document.get("schema") == "stemma.compare/1"
         parts = {"structure", "initializers", "tags"} if compares else set()
         optional = {"caller", "analysis", "list", "origins", "origin_modules", "origin_kind"} | parts
+        optional |= {"macs", "flops", "microseconds"} if document.get("schema") == "stemma.lines/1" else set()
         for key in [key for key in at(document, path) if key not in optional]:
             broken = copy.deepcopy(document)
             del at(broken, path)[key]
@@ -253,6 +254,10 @@ def check_captures():
         check("capture", json.loads(path.read_text()), path.relative_to(FIXTURES))
     root = {"name": "", "class_name": "Net"}
     block = {"name": "block", "parent": "", "aliases": ["again"], "calls": 2}
+    stack = 'File "net.py", line 3, in forward'
+    check("capture", {"schema": "stemma.capture/1", "modules": [{**root, "source": stack}],
+                      "export": {"nodes": [{"graph": "", "index": 0, "op_type": "Relu", "scope": None, "stack": 0}],
+                                 "stacks": [stack]}}, "a capture with lines")
     check("capture", {"schema": "stemma.capture/1", "modules": [root, block]}, "a small capture")
     weight = {"name": "w", "op": "placeholder", "target": "w", "parameter": "block.weight",
               "tracer": "torch.export"}

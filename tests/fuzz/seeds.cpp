@@ -215,5 +215,15 @@ int main(int argc, char** argv) {
           "name:'a b' and conflict", "from:scope", "**", "\"quoted\\\" text\"", "#3"}) {
         out.write("query", text);
     }
+    for (const auto* text :
+         {"File \"/a/net.py\", line 3, in f\n    x = 1\n  File \"b.py\", line 4, in <lambda>\n",
+          "  File \"/a/net.py\", line 3\n    y = f(x)\n        ~~~~ <--- HERE\n",
+          "/v/torch/nn/x.py(3): forward\n/a/net.py(4): f\n/v/torch/jit/_trace.py(1): g\n",
+          "# /a/net.py:3:4",
+          R"({"schema": "stemma.sources/1", "files": ["a.py"], "functions": ["f"],)"
+          R"("frames": [[0, 3, 0, 0, 7]], "chains": [[null, 0], [0, 0]], "nodes": [[2, 1]],)"
+          R"("modules": [[0, 0]]})"}) {
+        out.write("stacks", text);
+    }
     write_values(argv[1], out);
 }

@@ -100,11 +100,14 @@ void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_mo
             json.member(name, amount(row));
         }
         json.key("operators");
-        json.begin_object(true);
+        json.begin_array(true);
         for (const auto& [op, count] : row.operators) {
-            json.member(opened.model().operator_type(op), count);
+            json.begin_object(true);
+            json.member("op_type", opened.model().operator_type(op));
+            json.member("nodes", count);
+            json.end_object();
         }
-        json.end_object();
+        json.end_array();
         json.key("modules");
         json.begin_array(true);
         for (const auto m : row.modules) {
