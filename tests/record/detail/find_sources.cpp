@@ -30,8 +30,8 @@ stemma::module_tree tree() {
     return builder.build();
 }
 
-source_lines find(const std::string& bytes, const std::function<source_lines()>& given = {},
-                  const stemma::any_frames& policy = {}) {
+source_lines lines_of(const std::string& bytes, const std::function<source_lines()>& given = {},
+                      const stemma::any_frames& policy = {}) {
     const stemma::wire_model model(bytes, "memory");
     const auto modules = tree();
     return stemma::detail::find_sources({model, modules, modules, given, false, false, policy});
@@ -45,7 +45,7 @@ std::string text_of(const source_lines& lines, stemma::id node) {
 } // namespace
 
 TEST_CASE("find_sources: nodes say where they were written, the ones that say nothing do not") {
-    const auto lines = find(
+    const auto lines = lines_of(
         test::chain_of({{{key, stack}}, {}, {{key, ""}}, {{key, "no stack"}}, {{key, stack}}}));
     CHECK(text_of(lines, 0) == "app/net.py:12 in forward");
     CHECK(lines.chain_of(4) == lines.chain_of(0));
@@ -55,8 +55,8 @@ TEST_CASE("find_sources: nodes say where they were written, the ones that say no
 
 TEST_CASE("find_sources: the first of several texts counts, and a policy is asked") {
     const auto bytes = test::chain_of({{{key, stack}, {key, "net.py:1:1"}}});
-    CHECK(text_of(find(bytes), 0) == "app/net.py:12 in forward");
-    CHECK(text_of(find(bytes, {}, stemma::innermost_frame{}), 0) ==
+    CHECK(text_of(lines_of(bytes), 0) == "app/net.py:12 in forward");
+    CHECK(text_of(lines_of(bytes, {}, stemma::innermost_frame{}), 0) ==
           "torch/nn/linear.py:125 in forward");
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("find_sources: what is given tells of nodes that say nothing themselve
     given.set(0, chain);
     given.set(1, chain);
     given.set_module(0, given.frame_of_chain(chain));
-    const auto lines = find(test::chain_of({{{key, stack}}, {}, {}}), [&] { return given; });
+    const auto lines = lines_of(test::chain_of({{{key, stack}}, {}, {}}), [&] { return given; });
     CHECK(text_of(lines, 0) == "app/net.py:12 in forward");
     CHECK(text_of(lines, 1) == "app/other.py:3 in f");
     CHECK(text_of(lines, 2).empty());
@@ -78,7 +78,7 @@ TEST_CASE("find_sources: hostile texts tell nothing, and nothing of them is left
     for (const auto& text : std::vector<std::string>{
              std::string(1U << 21U, 'x'), "File \"/a/\x1b]0;pwned\x07.py\", line 3, in f",
              "File \"a.py\", line 3, in \xff", std::string(1U << 16U, '\n')}) {
-        CHECK(find(test::chain_of({{{key, text}}})).empty());
+        CHECK(lines_of(test::chain_of({{{key, text}}})).empty());
     }
 }
 
