@@ -22,7 +22,7 @@ results=build/test/results.xml
 
 stage_packages() {
     sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
-        pkg-config=pkg-config dpkg-dev=dpkg-shlibdeps zsh=zsh fish=fish \
+        pkg-config=pkg-config libncurses-dev=curses.h tmux=tmux dpkg-dev=dpkg-shlibdeps zsh=zsh fish=fish \
         librange-v3-dev=range/v3/range_fwd.hpp nlohmann-json3-dev=nlohmann/json.hpp \
         libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h catch2 libbenchmark-dev=benchmark/benchmark.h \
         libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \

@@ -197,6 +197,7 @@ void write_output(const output_options& options, Write write) {
 
 /// Adds one command; each stands in a file of its own name.
 void add_analyze(CLI::App& app, action& chosen);
+void add_browse(CLI::App& app, action& chosen);
 void add_carry(CLI::App& app, action& chosen);
 void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);
