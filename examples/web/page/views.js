@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in the panel: one function for each view, which returns its element.
+import {drawGraph} from "./graph_view.js";
+import {VirtualList, bytes, counted, make, number} from "./parts.js";
+
+const rowsAtOnce = 200;
+
+const table = (label, head, rows) => make("table", {"aria-label": label},
+  make("thead", {}, make("tr", {}, ...head.map(text => make("th", {scope: "col"}, text)))),
+  make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map(cell => make("td", {}, cell instanceof Node ? cell : String(cell)))))));
+const some = (list, most, row) => list.length > most ? [...list.slice(0, most).map(row), [`and ${number(list.length - most)} more`]] : list.map(row);
+const note = text => make("p", {class: "note"}, text);
+const list = (...parts) => make("dl", {}, ...parts.filter(([, value]) => value !== "" && value !== null && value !== undefined)
+  .flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, value instanceof Node ? value : String(value))]));
+
+/** A row of a list of nodes, as `rows` and `search` of the library give it. */
+export function nodeRow(app, [place, name, op, module, source, confidence, conflict]) {
+  return make("div", {class: "row", role: "option", title: name, "data-node": place},
+    make("span", {class: "op"}, op), make("span", {class: "name"}, name),
+    make("span", {class: "class"}, app.modules[module].path), make("span", {class: conflict ? "count bad" : "count"},
+      `${source} ${confidence.toFixed(2)}${conflict ? ", conflict" : ""}`));
+}
+
+/** The nodes of a module, fetched as they come into sight. */
+export async function showNodes(app, m) {
+  const pages = new Map();
+  const element = make("div", {id: "nodes", role: "listbox", tabindex: "0", "aria-label": "Nodes"});
+  const fetchPage = page => {
+    if (!pages.has(page)) {
+      pages.set(page, null);
+      app.engine.ask({do: "rows", module: m, first: page * rowsAtOnce, count: rowsAtOnce}).then(({rows}) => {
+        pages.set(page, rows);
+        view.draw();
+      }).catch(app.fail);
+    }
+    return pages.get(page);
+  };
+  const rowAt = i => fetchPage(Math.floor(i / rowsAtOnce))?.[i % rowsAtOnce];
+  const view = new VirtualList(element, {
+    row: i => rowAt(i) ? nodeRow(app, rowAt(i)) : make("div", {class: "row", role: "option"}, "\u2026"),
+    choose: i => rowAt(i) && app.explainNode(rowAt(i)),
+    byEnter: true,
+  });
+  const {total} = await app.engine.ask({do: "rows", module: m, first: 0, count: 1});
+  view.show(total);
+  return make("div", {class: "fill"}, note(`${counted(total, "node")}; Enter or a click says what is known of one.`), element);
+}
+
+export async function showGraph(app, m) {
+  const depth = app.depth ?? 0;
+  const graph = await app.engine.ask({do: "graph", module: m, depth, boxes: 150});
+  const deeper = make("input", {type: "number", min: "0", max: "9", value: String(depth), "aria-label": "Levels that are open"});
+  deeper.addEventListener("change", () => {
+    app.depth = Number(deeper.value);
+    app.refresh();
+  });
+  const svg = graph.boxes.length === 0 ? note("No node comes from this module.")
+    : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain([box.place]));
+  return make("div", {class: "fill"}, make("p", {class: "note"}, "Levels that are open: ", deeper, " Constants are left out."),
+    make("div", {class: "graph", tabindex: "0", "aria-label": "Picture, scrolls"}, svg));
+}
+
+function nodeAnswer(app, one) {
+  return make("section", {}, make("h3", {}, `${one.op_type} `, make("small", {}, one.name)), list(
+    ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
+    ["known from", `${one.provenance ?? one.source}, confidence ${one.confidence}`]),
+    ...Object.entries(one).filter(([, value]) => Array.isArray(value) && value.length > 0).map(([key, value]) => make("div", {},
+      make("h4", {}, key.replaceAll("_", " ")), table(key, [], some(value, 50, row => typeof row === "object" && row !== null
+        ? Object.values(row).map(cell => typeof cell === "object" && cell !== null ? JSON.stringify(cell) : String(cell)) : [row])))));
+}
+
+const moduleLink = (app, path) => typeof path !== "string" ? "" : make("a", {href: app.link({m: path})}, path === "" ? "the root" : path);
+
+function moduleAnswer(app, one) {
+  const border = side => table(side, ["value", "type", side === "inputs" ? "from" : "read by"],
+    some(one[side], 100, value => [value.name, value.type, value.modules.map(path => path || "the root").join(", ")]));
+  return make("section", {}, list(["class", one.qualified_class || one.class], ["tag", one.tag], ["also called", one.aliases.join(", ")],
+    ["nodes", `${number(one.nodes)}, ${number(one.own_nodes)} of them its own`], ["modules inside", number(one.modules)],
+    ["parameters", `${number(one.parameter_count)} (${bytes(one.parameter_bytes)})`]),
+    make("h3", {}, "Comes in"), border("inputs"), make("h3", {}, "Goes out"), border("outputs"),
+    ...(one.weights.length > 0 ? [make("h3", {}, "Weights"), table("weights", ["name", "type", "kind", "bytes", "module"],
+      some(one.weights, 200, weight => [weight.name, weight.type, weight.kind, number(weight.bytes), weight.module]))] : []));
+}
+
+/** What `explain` says of what is asked for, or of the module. */
+export async function showExplanation(app, m) {
+  const what = app.asked ?? [app.modules[m].path || "''"];
+  const answer = await app.engine.ask({do: "explain", what});
+  return make("div", {class: "scroll"}, ...answer.answers.flatMap(one => [
+    ...one.nodes.map(node => nodeAnswer(app, node)), ...one.modules.map(module => moduleAnswer(app, module)),
+    ...(one.nodes.length + one.modules.length === 0 ? [make("pre", {}, JSON.stringify(one, null, 1))] : [])]));
+}
+
+export async function showQuery(app) {
+  const field = make("input", {id: "query", type: "search", placeholder: "op:MatMul and class:Attention", "aria-label": "Query",
+                               value: app.query ?? "", spellcheck: "false"});
+  const result = make("div", {class: "scroll", "aria-live": "polite"});
+  let last = 0;
+  const run = async () => {
+    app.query = field.value;
+    const mine = ++last;
+    if (field.value.trim() === "") {
+      result.replaceChildren(note("Module paths, tags and conditions: encoder.layer.*, op:Softmax, parameters>1M, not class:LayerNorm."));
+      return;
+    }
+    try {
+      const answer = await app.engine.ask({do: "query", query: field.value});
+      if (mine === last) {
+        result.replaceChildren(note(`${counted(answer.nodes.length, "node")}, ${counted(answer.modules.length, "module")}`),
+          ...(answer.modules.length > 0 ? [table("modules", ["module"], some(answer.modules, 200, one => [moduleLink(app, one.path ?? one)]))] : []),
+          table("nodes", ["operator", "name", "module"], some(answer.nodes, 500, one => [one.op_type, one.name, moduleLink(app, one.scope_module)])));
+      }
+    } catch (problem) {
+      if (mine === last) {
+        result.replaceChildren(make("p", {class: "bad"}, problem.message));
+      }
+    }
+  };
+  let timer = 0;
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(run, 150);
+  });
+  await run();
+  return make("div", {class: "fill"}, make("p", {}, field), result);
+}
+
+export async function showCost(app, m) {
+  const cost = await app.engine.ask({do: "cost"});
+  const path = app.modules[m].path;
+  const below = cost.modules.filter(one => path === "" || one.path === path || one.path.startsWith(`${path}.`));
+  const short = value => typeof value === "number" ? number(value) : String(value);
+  return make("div", {class: "scroll"},
+    note(cost.dimensions.length > 0 ? `In dimensions that are not fixed: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
+    table("cost", ["module", "multiplications", "weights", "memory at most"],
+      some(below, 300, one => [moduleLink(app, one.path), short(one.macs), bytes(one.bytes), short(one.peak)])));
+}
+
+export async function showKnown(app) {
+  const {summary, notes, producer} = app.about;
+  const sources = Object.entries(summary.provenance ?? summary.sources ?? {}).filter(([, nodes]) => typeof nodes !== "number" || nodes > 0);
+  return make("div", {class: "scroll"}, list(["made by", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
+    make("h3", {}, "How modules of nodes are known"),
+    table("sources", ["source", "nodes"], sources.map(([name, nodes]) => [name, typeof nodes === "number" ? number(nodes) : JSON.stringify(nodes)])),
+    ...(notes.length > 0 ? [make("h3", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
+}
+
+export async function showDiff(app) {
+  if (!app.other) {
+    return note("Compare with\u2026 takes another model: what changed then stands here, module by module.");
+  }
+  const {a, b, weights} = app.sizes();
+  const found = await app.engine.ask({do: "diff", weights, nodes: true});
+  return make("div", {class: "scroll"},
+    note(`${app.about.model} (${bytes(a)}) and ${app.other.model} (${bytes(b)})${weights ? "" : "; too large to compare weights here"}`),
+    note(found.modules.length === 0 ? "They are equal." : `${counted(found.modules.length, "module")} differ.`),
+    table("differences", ["module", "change", "nodes", "weights"], some(found.modules, 300, one => [
+      moduleLink(app, typeof one.first === "string" ? one.first : one.first?.path ?? one.path ?? ""), (one.changes ?? []).join(", "),
+      `${(one.only_first ?? []).length} \u2192 ${(one.only_second ?? []).length}`, (one.weights ?? []).length])));
+}
