@@ -17,11 +17,11 @@ done
 # emscripten's tools are scripts whose modules Debian has here, where another Node does not look.
 NODE_PATH=${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs
 export NODE_PATH
-flags="-std=c++20 -Oz -fexceptions -DNDEBUG -Wall -Wextra -I$root/include -isystem $out/include"
+flags="-std=c++20 -O2 -fexceptions -DNDEBUG -Wall -Wextra -I$root/include -isystem $out/include"
 for one in sparse_file web_session web_main; do
     em++ $flags -c "$here/$one.cpp" -o "$out/objects/$one.o"
 done
-em++ -Oz -fexceptions "$out"/objects/*.o -o "$out/page/stemma.js" \
+em++ -O2 -fexceptions "$out"/objects/*.o -o "$out/page/stemma.js" \
     -sMODULARIZE=1 -sEXPORT_NAME=createStemma -sENVIRONMENT=worker,node \
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sTOTAL_STACK=4MB -sFILESYSTEM=1 \
     -sEXPORTED_FUNCTIONS=_stemma_call,_stemma_answer,_stemma_answer_size,_stemma_made,_stemma_made_size,_malloc,_free \

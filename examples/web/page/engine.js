@@ -43,7 +43,8 @@ export class Engine {
       throw new Error(`${model.name}: has 2 GiB or more, where protobuf ends: larger weights belong into other files`);
     }
     const captures = files.filter(file => file !== model && /\.json$/i.test(file.name)).map(file => file.name);
-    return JSON.parse(await this.#send({mount: {slot, files, model: model.name}, request: {do: "open", slot, captures}}));
+    const about = JSON.parse(await this.#send({mount: {slot, files, model: model.name}, request: {do: "open", slot, captures}}));
+    return {...about, model: model.name};
   }
 
   /** The text of an answer: what the program would print. */

@@ -16,10 +16,10 @@ function draw(name, attributes, ...children) {
 const style = `
   text { font: 12px system-ui, "Helvetica Neue", Arial, sans-serif; fill: #0f172a; text-anchor: middle; dominant-baseline: central }
   .sub, .flow { font-size: 10px; fill: #475569 } .flow { text-anchor: start }
-  rect { fill: #ffffff; stroke: #64748b } .module rect { fill: hsl(var(--h) 75% 92%) } .end rect { fill: #e2e8f0; stroke: none } .rest rect { fill: none; stroke-dasharray: 4 }
+  rect { fill: #ffffff; stroke: #64748b } .module rect { stroke-width: 1.5 } .known rect { fill: hsl(var(--h) 75% 92%) } .end rect { fill: #e2e8f0; stroke: none } .rest rect { fill: none; stroke-dasharray: 4 }
   path { fill: none; stroke: #64748b } .tip { fill: #64748b; stroke: none } g[tabindex] { cursor: pointer } g:focus-visible rect { stroke: #1d4ed8; stroke-width: 3 }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e2e8f0 } .sub, .flow { fill: #94a3b8 } rect { fill: #111a2e; stroke: #8394ad } .module rect { fill: hsl(var(--h) 35% 24%) }
+    text { fill: #e2e8f0 } .sub, .flow { fill: #94a3b8 } rect { fill: #111a2e; stroke: #8394ad } .known rect { fill: hsl(var(--h) 35% 24%) }
     .end rect { fill: #26334d } path { stroke: #8394ad } .tip { fill: #8394ad } g:focus-visible rect { stroke: #93c5fd }
   }`;
 
@@ -62,7 +62,10 @@ function drawBox(box, go) {
     group.append(draw("text", {class: "sub", x, y: y + 9}, box.sub));
   }
   if (kind === "module" || kind === "node") {
-    group.style.setProperty("--h", String(hueOf(box.class ?? "")));
+    if (box.class) {
+      group.classList.add("known");
+      group.style.setProperty("--h", String(hueOf(box.class)));
+    }
     group.setAttribute("tabindex", "0");
     group.setAttribute("role", "button");
     group.setAttribute("aria-label", `${box.label} ${box.about}`);
@@ -81,7 +84,7 @@ export function drawGraph(graph, go) {
   const {boxes, edges} = inOrder(graph);
   for (const box of boxes) {
     box.label = clip(box.rest ? `and ${box.nodes} more nodes` : box.title || box.class || "model", 40);
-    box.sub = clip(box.module !== undefined ? `${box.title ? box.class + " " : ""}\u00b7 ${box.nodes} nodes` : box.end ? box.about : "", 48);
+    box.sub = clip(box.module !== undefined ? `${box.title && box.class ? `${box.class}, ` : ""}${box.nodes} node${box.nodes === 1 ? "" : "s"}` : box.end ? box.about : "", 48);
     box.width = Math.max(44, widthOf(box.label, 12) * 1.1, widthOf(box.sub, 10)) + 18;
     box.height = box.sub ? 38 : 26;
   }

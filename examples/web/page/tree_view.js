@@ -79,7 +79,7 @@ export class TreeView {
         event.preventDefault();
         this.#toggle(m);
       }}, inner ? open ? "\u25be" : "\u25b8" : ""),
-      make("span", {class: "name"}, module.name), make("span", {class: "class"}, module.class),
+      make("span", {class: "name"}, module.name), make("span", {class: "class"}, module.class === module.name ? "" : module.class),
       make("span", {class: "count"}, number(module.nodes)));
     if (inner) {
       row.setAttribute("aria-expanded", String(open));

@@ -60,13 +60,31 @@ export async function showGraph(app, m) {
     make("div", {class: "graph", tabindex: "0", "aria-label": "Picture, scrolls"}, svg));
 }
 
+/** Rows of one kind under a title; columns are what is not the same number or empty text everywhere. */
+function answerTable(app, title, rows) {
+  if (rows.length === 0) {
+    return "";
+  }
+  const cell = (key, value, row) => key === "name" && "index" in row ? nodeLink(app, row)
+    : key === "module" ? moduleLink(app, value) : Array.isArray(value) ? value.join(", ") : String(value);
+  const keys = Object.keys(rows[0]).filter(key => !["graph", "index", "length", "cut", "exact"].includes(key));
+  return make("div", {}, make("h4", {}, title), table(title, keys, some(rows, 50, row => keys.map(key => cell(key, row[key], row)))));
+}
+
+function nodeLink(app, {graph, index, name}) {
+  const place = graph ? `${graph}#${index}` : `#${index}`;
+  return make("button", {class: "link", onclick: () => app.explain([place])}, name || place);
+}
+
 function nodeAnswer(app, one) {
   return make("section", {}, make("h3", {}, `${one.op_type} `, make("small", {}, one.name)), list(
     ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
-    ["known from", `${one.provenance ?? one.source}, confidence ${one.confidence}`]),
-    ...Object.entries(one).filter(([, value]) => Array.isArray(value) && value.length > 0).map(([key, value]) => make("div", {},
-      make("h4", {}, key.replaceAll("_", " ")), table(key, [], some(value, 50, row => typeof row === "object" && row !== null
-        ? Object.values(row).map(cell => typeof cell === "object" && cell !== null ? JSON.stringify(cell) : String(cell)) : [row])))));
+    ["known from", `${one.provenance}, confidence ${one.confidence}`],
+    ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
+    ["also tagged", one.tags.filter(tag => tag !== one.tag).join(", ")]),
+    answerTable(app, "claims", one.claims), answerTable(app, "attributes", one.attributes),
+    answerTable(app, "reads", one.inputs), answerTable(app, "which come from", one.producers),
+    answerTable(app, "makes", one.outputs), answerTable(app, "read by", one.consumers));
 }
 
 const moduleLink = (app, path) => typeof path !== "string" ? "" : make("a", {href: app.link({m: path})}, path === "" ? "the root" : path);
@@ -151,10 +169,13 @@ export async function showDiff(app) {
   }
   const {a, b, weights} = app.sizes();
   const found = await app.engine.ask({do: "diff", weights, nodes: true});
+  const size = ({modules, nodes}) => `${counted(modules, "module")}, ${counted(nodes, "node")}`;
+  const weight = one => `${one.second || one.first}${one.difference ? `: ${number(one.difference.different)} of ${number(one.difference.elements)} differ` : ""}`;
   return make("div", {class: "scroll"},
-    note(`${app.about.model} (${bytes(a)}) and ${app.other.model} (${bytes(b)})${weights ? "" : "; too large to compare weights here"}`),
-    note(found.modules.length === 0 ? "They are equal." : `${counted(found.modules.length, "module")} differ.`),
-    table("differences", ["module", "change", "nodes", "weights"], some(found.modules, 300, one => [
-      moduleLink(app, typeof one.first === "string" ? one.first : one.first?.path ?? one.path ?? ""), (one.changes ?? []).join(", "),
-      `${(one.only_first ?? []).length} \u2192 ${(one.only_second ?? []).length}`, (one.weights ?? []).length])));
+    note(`${app.about.model} (${size(found.size_first)}) and ${app.other.model} (${size(found.size_second)})${weights ? "" : "; too large to compare weights here"}`),
+    ...found.header.map(one => note(`${one.what}: ${one.first || "none"} \u2192 ${one.second || "none"}`)),
+    found.equal ? note("They are equal.") : table("changes", ["module", "changes", "nodes", "weights"], some(found.modules, 300, one => [
+      one.first === null || one.first === undefined ? one.second : moduleLink(app, one.first), one.changes.join(", "),
+      one.nodes.only_first + one.nodes.only_second > 0 ? `${one.nodes.only_first} \u2192 ${one.nodes.only_second}` : "",
+      some(one.weights, 3, weight).flat().join("; ")])));
 }
