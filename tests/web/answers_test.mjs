@@ -110,6 +110,22 @@ async function compare() {
     }
   }
 
+  // Two models, whose weights are read for that.
+  for (const first of models.filter(path => basename(path) === "model.onnx")) {
+    const folder = dirname(first);
+    const second = models.map(path => basename(path)).find((name, i) => dirname(models[i]) === folder && name !== "model.onnx");
+    const expected = second && run(folder, "diff", "model.onnx", second, "--nodes", "--format", "json", "-q");
+    if (!expected || expected.status > 1) {
+      continue;
+    }
+    const {ask} = await load(folder);
+    for (const [slot, file] of [["a", "model.onnx"], ["b", second]]) {
+      assert.equal(ask({do: "open", slot, file, limit: 1 << 10}).problem, undefined);
+    }
+    assert.ok(ask({do: "diff", nodes: true}).answer === expected.stdout, `${first} and ${second} differ otherwise`);
+    ++compared;
+  }
+
   // What is no request, and what is no model.
   const {ask} = await load(scratch);
   assert.match(ask({do: "tree"}).problem, /no model is open/);

@@ -191,10 +191,10 @@ async function search(text) {
     return;
   }
   at("found").replaceChildren(
-    make("h3", {}, counted(found.module_count, "module")),
+    make("h2", {}, counted(found.module_count, "module")),
     ...found.modules.map(m => make("a", {class: "row", href: app.link({m: app.modules[m].path})}, app.modules[m].path || "the root",
       " ", make("span", {class: "class"}, app.modules[m].class))),
-    make("h3", {}, counted(found.node_count, "node")),
+    make("h2", {}, counted(found.node_count, "node")),
     make("div", {role: "listbox", "aria-label": "Nodes found"}, ...found.nodes.map(row => {
       const element = nodeRow(app, row);
       element.tabIndex = 0;

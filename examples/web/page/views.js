@@ -68,7 +68,7 @@ function answerTable(app, title, rows) {
   const cell = (key, value, row) => key === "name" && "index" in row ? nodeLink(app, row)
     : key === "module" ? moduleLink(app, value) : Array.isArray(value) ? value.join(", ") : String(value);
   const keys = Object.keys(rows[0]).filter(key => !["graph", "index", "length", "cut", "exact"].includes(key));
-  return make("div", {}, make("h4", {}, title), table(title, keys, some(rows, 50, row => keys.map(key => cell(key, row[key], row)))));
+  return make("div", {}, make("h3", {}, title), table(title, keys, some(rows, 50, row => keys.map(key => cell(key, row[key], row)))));
 }
 
 function nodeLink(app, {graph, index, name}) {
@@ -77,7 +77,7 @@ function nodeLink(app, {graph, index, name}) {
 }
 
 function nodeAnswer(app, one) {
-  return make("section", {}, make("h3", {}, `${one.op_type} `, make("small", {}, one.name)), list(
+  return make("section", {}, make("h2", {}, `${one.op_type} `, make("small", {}, one.name)), list(
     ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
     ["known from", `${one.provenance}, confidence ${one.confidence}`],
     ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
@@ -95,8 +95,8 @@ function moduleAnswer(app, one) {
   return make("section", {}, list(["class", one.qualified_class || one.class], ["tag", one.tag], ["also called", one.aliases.join(", ")],
     ["nodes", `${number(one.nodes)}, ${number(one.own_nodes)} of them its own`], ["modules inside", number(one.modules)],
     ["parameters", `${number(one.parameter_count)} (${bytes(one.parameter_bytes)})`]),
-    make("h3", {}, "Comes in"), border("inputs"), make("h3", {}, "Goes out"), border("outputs"),
-    ...(one.weights.length > 0 ? [make("h3", {}, "Weights"), table("weights", ["name", "type", "kind", "bytes", "module"],
+    make("h2", {}, "Comes in"), border("inputs"), make("h2", {}, "Goes out"), border("outputs"),
+    ...(one.weights.length > 0 ? [make("h2", {}, "Weights"), table("weights", ["name", "type", "kind", "bytes", "module"],
       some(one.weights, 200, weight => [weight.name, weight.type, weight.kind, number(weight.bytes), weight.module]))] : []));
 }
 
@@ -104,7 +104,7 @@ function moduleAnswer(app, one) {
 export async function showExplanation(app, m) {
   const what = app.asked ?? [app.modules[m].path || "''"];
   const answer = await app.engine.ask({do: "explain", what});
-  return make("div", {class: "scroll"}, ...answer.answers.flatMap(one => [
+  return make("div", {class: "scroll", tabindex: "0"}, ...answer.answers.flatMap(one => [
     ...one.nodes.map(node => nodeAnswer(app, node)), ...one.modules.map(module => moduleAnswer(app, module)),
     ...(one.nodes.length + one.modules.length === 0 ? [make("pre", {}, JSON.stringify(one, null, 1))] : [])]));
 }
@@ -112,7 +112,7 @@ export async function showExplanation(app, m) {
 export async function showQuery(app) {
   const field = make("input", {id: "query", type: "search", placeholder: "op:MatMul and class:Attention", "aria-label": "Query",
                                value: app.query ?? "", spellcheck: "false"});
-  const result = make("div", {class: "scroll", "aria-live": "polite"});
+  const result = make("div", {class: "scroll", tabindex: "0", "aria-live": "polite"});
   let last = 0;
   const run = async () => {
     app.query = field.value;
@@ -148,7 +148,7 @@ export async function showCost(app, m) {
   const path = app.modules[m].path;
   const below = cost.modules.filter(one => path === "" || one.path === path || one.path.startsWith(`${path}.`));
   const short = value => typeof value === "number" ? number(value) : String(value);
-  return make("div", {class: "scroll"},
+  return make("div", {class: "scroll", tabindex: "0"},
     note(cost.dimensions.length > 0 ? `In dimensions that are not fixed: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
     table("cost", ["module", "multiplications", "weights", "memory at most"],
       some(below, 300, one => [moduleLink(app, one.path), short(one.macs), bytes(one.bytes), short(one.peak)])));
@@ -157,10 +157,10 @@ export async function showCost(app, m) {
 export async function showKnown(app) {
   const {summary, notes, producer} = app.about;
   const sources = Object.entries(summary.provenance ?? summary.sources ?? {}).filter(([, nodes]) => typeof nodes !== "number" || nodes > 0);
-  return make("div", {class: "scroll"}, list(["made by", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
-    make("h3", {}, "How modules of nodes are known"),
+  return make("div", {class: "scroll", tabindex: "0"}, list(["made by", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
+    make("h2", {}, "How modules of nodes are known"),
     table("sources", ["source", "nodes"], sources.map(([name, nodes]) => [name, typeof nodes === "number" ? number(nodes) : JSON.stringify(nodes)])),
-    ...(notes.length > 0 ? [make("h3", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
+    ...(notes.length > 0 ? [make("h2", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
 }
 
 export async function showDiff(app) {
@@ -171,7 +171,7 @@ export async function showDiff(app) {
   const found = await app.engine.ask({do: "diff", weights, nodes: true});
   const size = ({modules, nodes}) => `${counted(modules, "module")}, ${counted(nodes, "node")}`;
   const weight = one => `${one.second || one.first}${one.difference ? `: ${number(one.difference.different)} of ${number(one.difference.elements)} differ` : ""}`;
-  return make("div", {class: "scroll"},
+  return make("div", {class: "scroll", tabindex: "0"},
     note(`${app.about.model} (${size(found.size_first)}) and ${app.other.model} (${size(found.size_second)})${weights ? "" : "; too large to compare weights here"}`),
     ...found.header.map(one => note(`${one.what}: ${one.first || "none"} \u2192 ${one.second || "none"}`)),
     found.equal ? note("They are equal.") : table("changes", ["module", "changes", "nodes", "weights"], some(found.modules, 300, one => [
