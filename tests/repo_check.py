@@ -376,6 +376,18 @@ def check_words():
                 complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
 
 
+# What libc++ 14 does not have, and what the library has instead.
+NOT_PORTABLE = re.compile(r"std::(ranges::(?!view_base)|views::|bit_cast|make_unique_for_overwrite)")
+
+
+def check_portable():
+    for name in HEADERS:
+        for found in NOT_PORTABLE.finditer(TEXT[name]):
+            if not TEXT[name][:found.start()].rsplit("\n", 1)[-1].lstrip().startswith("//"):
+                complain(name, TEXT[name].count("\n", 0, found.start()) + 1, "needs more than libc++ 14 has",
+                         "core/detail/range.hpp and its neighbours have it")
+
+
 def check_sizes():
     for name in HEADERS:
         lines = TEXT[name].count("\n")
@@ -637,6 +649,7 @@ def main():
     check_confidences()
     check_policies()
     check_refusals()
+    check_portable()
     check_commands()
     check_schemas()
     check_links()

@@ -240,7 +240,7 @@ private:
         json_.begin_array(true);
         for (auto [it, last] = in_edges(node, graph_); it != last; ++it) {
             const auto value = get(stemma::value_index, graph_, *it);
-            if (std::ranges::find(inputs, value) == inputs.end()) {
+            if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) {
                 json_.value(value);
             }
         }

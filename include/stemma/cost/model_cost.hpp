@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_MODEL_COST_HPP
 #define STEMMA_COST_MODEL_COST_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/text_list.hpp>
@@ -92,7 +93,7 @@ public:
         }
         unlisted_ = collector.unlisted();
         unknown_values_ =
-            static_cast<std::uint64_t>(std::ranges::count(collector.bytes(), detail::any_extent));
+            static_cast<std::uint64_t>(detail::range::count(collector.bytes(), detail::any_extent));
         keep_names(algebra);
         for (id node = 0; node < model.node_count(); ++node) {
             estimates_.push_back(value(collector.flops()[node]).estimate(typical));
@@ -207,7 +208,7 @@ private:
             known.emplace_back(facts.names()[i]);
         }
         for (const auto& [name, size] : options.dims) {
-            if (std::ranges::find(known, name) == known.end()) {
+            if (!detail::range::contains(known, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
                                    known.empty() ? std::string("all dimensions are fixed")
                                                  : "unknown; known: " + detail::join_list(known)));

@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_MODULE_TIMES_HPP
 #define STEMMA_COST_MODULE_TIMES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/profile.hpp>
@@ -77,7 +78,7 @@ public:
             }
             fused_ += found.size() > 1 ? 1U : 0U;
         }
-        std::ranges::sort(unmatched_, [](const auto& a, const auto& b) {
+        detail::range::sort(unmatched_, [](const auto& a, const auto& b) {
             return a.microseconds != b.microseconds ? a.microseconds > b.microseconds
                                                     : a.name < b.name;
         });
@@ -144,9 +145,9 @@ private:
         for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
             auto& runs = by_run[m];
             if (!runs.empty()) {
-                const auto [least, most] = std::ranges::minmax(runs);
-                modules_[m].least = least;
-                modules_[m].most = most;
+                const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
+                modules_[m].least = *least;
+                modules_[m].most = *most;
             }
             if (m == 0) {
                 return;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_PROFILED_NODES_HPP
 #define STEMMA_COST_PROFILED_NODES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -44,7 +45,7 @@ public:
             const auto node = main_[kernel.node_index];
             const bool fits = model_.op_type(node) == kernel.op_type;
             const bool open = found.empty() ? kernel.name.empty() || model_.name(node).empty()
-                                            : std::ranges::find(found, node) != found.end();
+                                            : detail::range::contains(found, node);
             if (fits && open) {
                 return {node};
             }
@@ -52,7 +53,7 @@ public:
         if (found.empty()) {
             add_parts(kernel.name, found);
         }
-        std::ranges::sort(found);
+        detail::range::sort(found);
         found.erase(std::unique(found.begin(), found.end()), found.end());
         return found;
     }

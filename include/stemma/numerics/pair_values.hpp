@@ -2,6 +2,7 @@
 #ifndef STEMMA_NUMERICS_PAIR_VALUES_HPP
 #define STEMMA_NUMERICS_PAIR_VALUES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/module_values.hpp>
@@ -77,8 +78,11 @@ public:
         const auto& model = a_.opened->model();
         const auto modules = static_cast<id>(a_.opened->modules().size());
         for (id m = 0; m < modules; ++m) {
-            std::ranges::for_each(a_.borders->inputs[m], [&](id v) { pair_by_name(v); });
-            std::ranges::for_each(a_.borders->outputs[m], [&](id v) { pair_by_name(v); });
+            for (const auto border : {a_.borders->inputs[m], a_.borders->outputs[m]}) {
+                for (const auto v : border) {
+                    pair_by_name(v);
+                }
+            }
         }
         // Modules inside first, whose values have fewer others to be taken for.
         const module_lookup paths(b_.opened->modules());
@@ -88,7 +92,7 @@ public:
                 pair_in_order(m, other);
             }
         }
-        std::ranges::stable_sort(pairs_, {}, [&](const paired_value& one) {
+        detail::range::stable_sort_by(pairs_, [&](const paired_value& one) {
             const auto producer = model.producer(one.value);
             return producer == no_id ? std::pair(id{0}, id{0})
                                      : std::pair(id{1}, a_.borders->rank[producer]);
@@ -120,7 +124,7 @@ private:
     /// Exporters number values: in two files a number means the same only in the same module.
     [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
         const bool is_number =
-            std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+            detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
         const auto made = made_.find(name);
         const auto producer = a_.opened->model().producer(value);
         return !is_number || made == made_.end() || producer == no_id ||
@@ -154,8 +158,8 @@ private:
                 values.push_back(value);
             }
         }
-        std::ranges::stable_sort(values, {},
-                                 [&](id v) { return of.borders->rank[model.producer(v)]; });
+        detail::range::stable_sort_by(values,
+                                      [&](id v) { return of.borders->rank[model.producer(v)]; });
         return values;
     }
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_QUERY_QUERY_ANSWER_HPP
 #define STEMMA_QUERY_QUERY_ANSWER_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -63,7 +64,7 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto of_node = asked.kind == query_kind::weight ? facts.weights_of(all[i].node)
                                                                   : std::vector<id>{all[i].value};
-            const bool fits = std::ranges::find(of_node, all[i].value) != of_node.end() &&
+            const bool fits = detail::range::contains(of_node, all[i].value) &&
                               fits_value(asked, facts.value(all[i].value));
             left[i] = left[i] != 0 && fits == wanted ? 1 : 0;
         }

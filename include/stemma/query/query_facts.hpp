@@ -4,6 +4,7 @@
 
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/query/query_term.hpp>
 
 #include <array>
@@ -120,7 +121,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     }
     float asked = 0; // as files keep them
     const auto end = term.pattern.data() + term.pattern.size();
-    const auto parsed = std::from_chars(term.pattern.data(), end, asked);
+    const auto parsed = read_real(term.pattern.data(), end, asked);
     return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
            static_cast<float>(*fact.number) == asked;
 }

@@ -3,6 +3,7 @@
 #define STEMMA_REPORT_MODULE_EXPLANATION_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/cut/boundary.hpp>
@@ -99,7 +100,7 @@ public:
     /// Complexity: O(weights).
     [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
         const auto found =
-            std::ranges::find_if(weights_, [&](const auto& one) { return one.value == value; });
+            detail::range::find_if(weights_, [&](const auto& one) { return one.value == value; });
         return found == weights_.end()
                    ? std::nullopt
                    : std::optional(described(static_cast<std::size_t>(found - weights_.begin())));

@@ -3,6 +3,8 @@
 #define STEMMA_COST_DETAIL_CSV_ROWS_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
+#include <stemma/io/detail/real_text.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -25,7 +27,7 @@ public:
         }
         const auto line = rest_.substr(0, rest_.find('\n'));
         for (const char mark : {';', '\t'}) {
-            separator_ = std::ranges::count(line, mark) > std::ranges::count(line, separator_)
+            separator_ = detail::range::count(line, mark) > detail::range::count(line, separator_)
                              ? mark
                              : separator_;
         }
@@ -132,7 +134,7 @@ find_column(const std::vector<std::string>& headings,
 [[nodiscard]] inline std::optional<double> read_real(std::string_view text) {
     double value = 0;
     const auto* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
+    const auto read = detail::read_real(text.data(), end, value);
     return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #define STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP
 
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
@@ -277,7 +278,7 @@ private:
         function.region = r;
         function.calls = 1;
         function.activations = static_cast<id>(
-            std::ranges::count_if(plan_.inputs[r], [&](id value) { return !is_weight(value); }));
+            detail::range::count_if(plan_.inputs[r], [&](id value) { return !is_weight(value); }));
         plan_.functions.push_back(std::move(function));
         forms_.push_back(std::move(made));
         return f;
