@@ -212,8 +212,10 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
                 }
                 text.append("\xe2\x80\xa6");
             }
-            sink.write("<text x=\"" + number(slice.start * scale + 3) + "\" y=\"" +
-                       std::to_string(y + 13) + "\">" + detail::xml_text(text) + "</text>");
+            // A picture of its own shows nothing beyond its borders, however wide letters are.
+            sink.write("<svg x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
+                       number(wide - 2) + "\" height=\"" + std::to_string(row - 1) +
+                       "\"><text x=\"3\" y=\"13\">" + detail::xml_text(text) + "</text></svg>");
         }
         sink.write("</g>\n");
     }
