@@ -268,6 +268,9 @@ class Profile(Case):
         svg = self.succeed(*command, "--to", "flame").stdout
         self.assertIn("<title>fc1: 0.03 ms, 66.667 %</title>", svg)
         self.assertEqual(xml.dom.minidom.parseString(svg).documentElement.tagName, "svg")
+        for label in xml.dom.minidom.parseString(svg).getElementsByTagName("svg")[1:]:
+            slice_of = next(one for one in label.parentNode.childNodes if one.tagName == "rect")
+            self.assertLess(float(label.getAttribute("width")), float(slice_of.getAttribute("width")))
         trace = json.loads(self.succeed(*command, "--to", "chrome").stdout)["traceEvents"]
         self.assertEqual({e["args"]["path"]: (e["ts"], e["dur"]) for e in trace if e["name"] != "(unmatched)"},
                          {"": (0, 40), "fc1": (0, 30), "relu": (30, 10)})

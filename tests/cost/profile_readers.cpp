@@ -53,14 +53,13 @@ TEST_CASE("csv_profile: units stand in the heading, fields in quotes", "[cost][p
 // The next ones have the shapes, not the text, of logs that people published.
 
 TEST_CASE("tensorrt_profile: times are those of all iterations", "[cost][profile]") {
-    const auto all =
-        read(R"([ { "count" : 625 }
+    const auto all = read(R"json([ { "count" : 625 }
 , { "name" : "Reformatting CopyNode for Input Tensor 0 to a + PWN(b)", "timeMs" : 36.5, "averageMs" : 0.0584, "percentage" : 1.2 }
 , { "name" : "a + PWN(b)", "timeMs" : 0, "averageMs" : 0, "medianMs" : 0.01, "percentage" : 0 }
-])");
+])json");
     CHECK(all.total() == 36500);
-CHECK(all.kernels().size() == 2);
-CHECK(all.kernels()[0].calls == 625);
+    CHECK(all.kernels().size() == 2);
+    CHECK(all.kernels()[0].calls == 625);
 }
 
 TEST_CASE("qnn_profile: rows of the whole graph and of its parts are no nodes", "[cost][profile]") {

@@ -128,17 +128,21 @@ private:
     void pair_by_carry() {
         const auto& model = a_.opened->model();
         std::unordered_set<id> open;
-        for (id m = 0; m < a_.opened->modules().size(); ++m) {
-            for (const auto v : in_order(a_, m, [&](id one) { return met_.contains(one); })) {
-                open.insert(v);
+        const auto see = [&](id value) {
+            if (a_.values->holds(model.value_name(value)) && !met_.contains(value)) {
+                open.insert(value);
             }
+        };
+        for (id m = 0; m < a_.opened->modules().size(); ++m) {
+            std::ranges::for_each(a_.borders->inputs[m], see);
+            std::ranges::for_each(a_.borders->outputs[m], see);
         }
         if (open.empty()) {
             return;
         }
         const auto& other = b_.opened->model();
         const auto found = align_graphs(comparable_model(model), comparable_model(other));
-        std::unordered_map<id, id> best; // by value of a, one of b
+        std::map<id, id> best; // by value of a, one of b
         for (id v = 0; v < other.value_count(); ++v) {
             const auto before = found.values()[v];
             if (before == no_id || !open.contains(before) ||
