@@ -242,8 +242,8 @@ int run_profile(const profile_options& options) {
         }
         write_output(options.output, [&](auto& sink) {
             if (format == "json") {
-                stemma::write_paired_times(sink, measured->by_module(), source, other->by_module(),
-                                           other->source);
+                stemma::write_paired_times(sink, measured->by_module(), measured->source,
+                                           other->by_module(), other->source);
             } else {
                 stemma::write_paired_times_csv(sink, measured->by_module(), other->by_module());
             }
