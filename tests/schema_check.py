@@ -66,7 +66,7 @@ class noting_validator:
 
 VALIDATORS = {name: noting_validator(name)
               for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
-                           "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
+                           "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary", "tree", "validate")}
 
 
 def check(name, document, what):
@@ -99,6 +99,9 @@ def reports_of(model, capture, truth, folder):
     times.write_text("name,time\nno such node,1\n" +
                      "".join(f"{node['name']},2\n" for node in everything["nodes"] if node["name"]))
     yield "profile", run("profile", model, times, *with_capture)
+    if model.name == "model.onnx":
+        yield "profiles", run("profile", model, times, *with_capture, "--against", times)
+        yield "profiles", run("profile", model, times, "--against", times, "--against-model", FIXTURES / "mlp" / "model.onnx")
     yield "query", run("query", model, "", *with_capture)
     yield "query", run("query", model, "op:*", *with_capture)
     yield "validate", run("validate", model)

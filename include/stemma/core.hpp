@@ -27,6 +27,8 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>

@@ -16,6 +16,7 @@
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
+#include <stemma/cost/compare_times.hpp>
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
@@ -23,6 +24,7 @@
 #include <stemma/cost/profile_readers.hpp>
 #include <stemma/cost/profile_report.hpp>
 #include <stemma/cost/profiled_nodes.hpp>
+#include <stemma/cost/read_profiles.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/join_folder.hpp>
@@ -79,6 +81,7 @@
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/query_answer.hpp>
+#include <stemma/query/sort_by_cost.hpp>
 #include <stemma/record/given_names.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>

@@ -4,10 +4,10 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/cost/module_times.hpp>
+#include <stemma/io/detail/csv_text.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/report/analyze_model.hpp>
 
 #include <array>
 #include <charconv>

@@ -2,11 +2,14 @@
 #ifndef STEMMA_NUMERICS_PAIR_VALUES_HPP
 #define STEMMA_NUMERICS_PAIR_VALUES_HPP
 
+#include <stemma/align/align_graphs.hpp>
+#include <stemma/align/graph_alignment.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/numerics/value_file.hpp>
+#include <stemma/onnx/comparable_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -22,9 +25,10 @@ namespace stemma {
 
 /// How it is known that two values are the same one.
 enum class value_pairing : std::uint8_t {
-    given, ///< whoever asks says so
-    name,  ///< they have one name
-    order, ///< modules of one path make as many values that have no other partner
+    given,   ///< whoever asks says so
+    name,    ///< they have one name
+    carried, ///< the second model computes it where the first one does, see `align_graphs`
+    order,   ///< modules of one path make as many values that have no other partner
 };
 
 /// Returns: the name that reports use.
@@ -34,6 +38,8 @@ enum class value_pairing : std::uint8_t {
         return "given";
     case value_pairing::name:
         return "name";
+    case value_pairing::carried:
+        return "carried";
     case value_pairing::order:
         return "order";
     }
@@ -84,6 +90,7 @@ public:
                 }
             }
         }
+        pair_by_carry();
         // Modules inside first, whose values have fewer others to be taken for.
         const module_lookup paths(b_.opened->modules());
         for (id m = modules; m-- > 0;) {
@@ -119,6 +126,59 @@ private:
         } else {
             met_.erase(value); // perhaps by its place
         }
+    }
+
+    /// Where a tool gave values other names, what it did to the graph tells which is which.
+    void pair_by_carry() {
+        const auto& model = a_.opened->model();
+        std::unordered_set<id> open;
+        const auto see = [&](id value) {
+            if (a_.values->holds(model.value_name(value)) && !met_.contains(value)) {
+                open.insert(value);
+            }
+        };
+        for (id m = 0; m < a_.opened->modules().size(); ++m) {
+            std::ranges::for_each(a_.borders->inputs[m], see);
+            std::ranges::for_each(a_.borders->outputs[m], see);
+        }
+        if (open.empty()) {
+            return;
+        }
+        const auto& other = b_.opened->model();
+        const auto found = align_graphs(comparable_model(model), comparable_model(other));
+        std::map<id, id> best; // by value of a, one of b
+        for (id v = 0; v < other.value_count(); ++v) {
+            const auto before = found.values()[v];
+            if (before == no_id || !open.contains(before) ||
+                found.basis(v) < match_basis::derived || !may_stand_for(before, v)) {
+                continue;
+            }
+            const auto known = best.try_emplace(before, v).first;
+            if (found.basis(v) > found.basis(known->second)) {
+                known->second = v;
+            }
+        }
+        for (const auto& [before, v] : best) {
+            met_.insert(before);
+            take(before, other.value_name(v), value_pairing::carried);
+        }
+    }
+
+    /// Whether a value of b is there, has no partner, and holds numbers of one kind and shape.
+    [[nodiscard]] bool may_stand_for(id value, id other) const {
+        const auto name = b_.opened->model().value_name(other);
+        if (b_.opened->model().graph_of_value(other) != 0 || !b_.values->holds(name) ||
+            taken_.contains(std::string(name))) {
+            return false;
+        }
+        const auto mine = a_.values->find(a_.opened->model().value_name(value));
+        const auto theirs = b_.values->find(name);
+        const auto is_real = [](std::int64_t type) {
+            return type == 1 || type == 10 || type == 11 || type == 16;
+        };
+        return mine->dims() == theirs->dims() &&
+               (mine->data_type() == theirs->data_type() ||
+                (is_real(mine->data_type()) && is_real(theirs->data_type())));
     }
 
     /// Exporters number values: in two files a number means the same only in the same module.
@@ -174,10 +234,11 @@ private:
 
 } // namespace detail
 
-/// Finds which values of two runs are the same: as `given`, else by name, else by their order where
-/// modules of one path have as many. Only values at the borders of modules, which both runs show.
-/// Returns: inputs first, then in an order of execution.
-/// Complexity: O(n log n) of the values.
+/// Finds which values of two runs are the same: as `given`, else by name, else where the second
+/// model computes what the first one does, else by their order where modules of one path have as
+/// many. Only values at the borders of modules, which both runs show. Returns: inputs first, then
+/// in an order of execution. Complexity: O(n log n) of the values, and that of `align_graphs` where
+/// names do not tell.
 [[nodiscard]] inline std::vector<paired_value>
 pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
     return detail::value_pairer(a, b, given).pair();

@@ -199,7 +199,7 @@ struct node_names {
     std::size_t others = 0;         ///< further nodes of the model that have one of the names
 };
 
-/// Returns: the names of some nodes, ascending, and what they do not tell apart.
+/// Returns: the names of some nodes, in their order, and what they do not tell apart.
 /// Complexity: O(nodes of the model * log names).
 [[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
     node_names found;
@@ -213,13 +213,12 @@ struct node_names {
             found.names.emplace_back(name);
         }
     }
-    auto next = nodes.begin();
+    std::vector<bool> is_asked(model.node_count(), false);
+    for (auto node : nodes) {
+        is_asked[node] = true;
+    }
     for (id node = 0; node < model.node_count(); ++node) {
-        if (next != nodes.end() && *next == node) {
-            ++next;
-        } else {
-            found.others += seen.count(model.name(node));
-        }
+        found.others += is_asked[node] ? 0 : seen.count(model.name(node));
     }
     return found;
 }

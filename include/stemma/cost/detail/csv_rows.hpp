@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -130,12 +131,13 @@ find_column(const std::vector<std::string>& headings,
                                                                  : 1.0;
 }
 
-/// Returns: a number that a field holds, as a whole.
+/// Returns: a number that a field holds, as a whole; no infinite one.
 [[nodiscard]] inline std::optional<double> read_real(std::string_view text) {
     double value = 0;
     const auto* end = text.data() + text.size();
     const auto read = detail::read_real(text.data(), end, value);
-    return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
+    return read.ec == std::errc() && read.ptr == end && std::isfinite(value) ? std::optional(value)
+                                                                             : std::nullopt;
 }
 
 } // namespace stemma::detail
