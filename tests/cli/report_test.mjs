@@ -95,13 +95,25 @@ const tests = {
         const computing = new Set(told.nodes.filter(node => node.op_type !== "Constant").map(node => node.scope_module));
         const below = told.modules.filter(other => other.parent === module.path && other.path !== "" &&
           [...computing].some(path => isBelow(path, other.path)));
-        assert.deepEqual(sorted(await page.texts("svg .node text:not(.sub)")), sorted(own.map(node => node.op_type)), where);
+        const edges = (await page.texts("svg path.edge")).length;
         assert.equal((await page.texts("svg .module")).length, below.length, where);
+        const joined = new Map(await page.evaluate(`[...makeBoxes(moduleScope(${m})).boxes.entries()]
+          .flatMap(([box, {members}]) => (members ?? []).map(n => [n, box]))`)); // what only works out shapes
+        for (let quiet = joined.size; quiet > 0;) {
+          quiet = await page.evaluate(`(() => {
+            const closed = document.querySelectorAll("svg .quiet:not(.open) > .toggle");
+            closed[0]?.dispatchEvent(new MouseEvent("click"));
+            return closed.length;
+          })()`);
+        }
+        assert.deepEqual(sorted(await page.texts("svg .node text:not(.sub)")), sorted(own.map(node => node.op_type)), where);
+        await page.evaluate("opened.clear()");
 
         const inside = place => isBelow(nodeAt(place).scope_module, module.path);
         const boxOf = place => {
           const node = nodeAt(place);
-          return node.scope_module === module.path ? `#${node.index}`
+          const shapes = joined.get(told.nodes.indexOf(node));
+          return shapes !== undefined ? `shapes ${shapes}` : node.scope_module === module.path ? `#${node.index}`
             : below.find(other => isBelow(node.scope_module, other.path)).path;
         };
         const flows = new Set();
@@ -119,7 +131,6 @@ const tests = {
           }
         }
         const wanted = [...flows].filter(flow => flow.split(">")[0] !== flow.split(">")[1]).length;
-        const edges = (await page.texts("svg path.edge")).length;
         assert.ok(edges >= wanted && edges <= wanted + 4, `${where}: ${edges} edges, not ${wanted}`); // outputs of the model
 
         await page.click("[role=tab]", "Boundary");
@@ -218,10 +229,132 @@ const tests = {
           assert.ok(boxes.some(box => near(u, box[0] + box[2] / 2) && near(v, box[1])), `${where}: edge to nowhere`);
           assert.ok(v > y, `${where}: an edge leads up`);
         }
+        const labels = await page.evaluate(`[...document.querySelectorAll("svg .flow")].map(e => e.getBBox())
+          .map(({x, y, width, height}) => [x, y + 2, width, height - 4])`); // without what is around letters
+        const meet = ([x, y, width, height], [u, v, across, down]) => x < u + across && u < x + width && y < v + down && v < y + height;
+        labels.forEach((label, i) => {
+          assert.ok(!boxes.some(box => meet(label, box)), `${where}: a label covers a box`);
+          assert.ok(!labels.slice(0, i).some(other => meet(label, other)), `${where}: labels meet`);
+        });
       }
       assert.deepEqual(page.problems, []);
       await page.close();
     }
+  },
+
+  async "no edge is turned around where modules and nodes have no cycle"() {
+    for (const [name, stem] of [["gpt2_tiny", "model"], ["bert_micro", "model"], ["resnet18", "model.structure"], ["bert_micro", "anonymous"]]) {
+      const page = await Page.open(report(fixture(name, stem), []));
+      const count = await page.evaluate("modules.length");
+      let turned = 0;
+      for (let m = 0; m < count; m += Math.ceil(count / 20)) {
+        await goTo(page, `m=${m}`);
+        turned += await page.evaluate(`(() => { // edges of boxes that no way leads back to
+          const {boxes, edges} = buildGraph(moduleScope(${m}));
+          const {group} = findLevels(boxes.length, edges, () => true);
+          return edges.filter(edge => edge.back && group[edge.from] !== group[edge.to] && !boxes[edge.to].loose).length;
+        })()`);
+      }
+      assert.equal(turned, 0, `${name}/${stem}`);
+      await page.close();
+    }
+  },
+
+  async "shape arithmetic is one quiet box, which can be opened"() {
+    const page = await Page.open(report(fixture("gpt2_tiny"), []));
+    await page.type("#search", "transformer");
+    await page.click("#found .row");
+    const texts = (await page.texts("svg .quiet text")).map(text => text.trim());
+    assert.ok(texts.length > 0 && texts.every(text => /^shape arithmetic, \d+ nodes$/.test(text)), texts.join("|"));
+    assert.ok(!(await page.texts("svg .node text")).includes("Shape"));
+    await page.click("svg .quiet .toggle");
+    assert.ok((await page.texts("svg .quiet.open .node text")).includes("Shape"));
+    await page.click("svg .quiet.open .toggle");
+    assert.equal((await page.texts("svg .open")).length, 0);
+    assert.deepEqual(page.problems, []);
+    await page.close();
+  },
+
+  async "equal modules without classes have one colour"() {
+    const page = await Page.open(report(fixture("bert_micro_12l"), []));
+    const fill = path => page.evaluate(`(() => {
+      const module = modules.find(each => each.path === ${JSON.stringify("encoder.layer.")} + ${JSON.stringify(path)});
+      return module.look;
+    })()`);
+    const layers = [];
+    for (const layer of ["0", "1", "10", "11"]) {
+      layers.push(await fill(layer));
+    }
+    assert.equal(new Set(layers).size, 1);
+    assert.notEqual(await fill("0.attention"), layers[0]);
+    await page.close();
+  },
+
+  async "modules, bodies and functions open in their places"() {
+    const page = await Page.open(report(fixture("control_flow")));
+    const toggle = label => page.evaluate(`[...document.querySelectorAll("svg .toggle")]
+      .find(each => each.getAttribute("aria-label") === ${JSON.stringify(label)})
+      .dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}))`);
+    await toggle("open gate");
+    assert.equal(await page.text("#content h2"), "ControlFlow ");
+    assert.ok((await page.texts("svg .module.open .node text")).includes("If"));
+    assert.equal((await page.texts("svg .node.open")).length, 0);
+    await toggle("open If");
+    assert.deepEqual((await page.texts("svg .node.open .part")).slice(0, 2), ["then_branch", "else_branch"]);
+    assert.equal(await page.evaluate(`document.activeElement.getAttribute("aria-label")`), "close If");
+    await toggle("close gate");
+    assert.equal((await page.texts("svg .open")).length, 0);
+    assert.deepEqual(page.problems, []);
+    await page.close();
+
+    const called = await Page.open(report(fixture("shared_twice", "model.functions"), []));
+    const calls = await called.evaluate(`nodes.filter(node => callees[node.operator] >= 0).length`);
+    assert.ok(calls > 0);
+    const call = await called.evaluate(`nodes.find(node => callees[node.operator] >= 0).n`);
+    const inside = await called.evaluate(`(() => {
+      const parts = partsOf({kind: "node", n: ${call}});
+      return [parts.length, parts[0].scope().inside.length, graphs[callees[nodes[${call}].operator]].inside.length];
+    })()`);
+    assert.equal(inside[0], 1);
+    assert.ok(inside[1] > 0 && inside[1] <= inside[2]);
+    assert.deepEqual(called.problems, []);
+    await called.close();
+  },
+
+  async "large graphs open fitted, and names that are too long are cut in the middle"() {
+    const page = await Page.open(report(fixture("bert_micro", "anonymous"), []));
+    const fits = await page.evaluate(`(() => {
+      const frame = document.querySelector(".graph");
+      return frame.scrollWidth <= frame.clientWidth + 1;
+    })()`);
+    assert.ok(fits);
+    await page.click(".tools button", "fit");
+    assert.ok(await page.evaluate(`document.querySelector(".graph svg").getBoundingClientRect().height <= innerHeight`));
+    await page.close();
+    const named = await Page.open(report(fixture("vit_b_16", "model.structure"), []));
+    await named.type("#search", "self_attention matmul");
+    const ends = await named.evaluate(`[...document.querySelectorAll("#found .row")].slice(0, 20).map(row => {
+      const [head, tail] = row.querySelectorAll(".middle > span");
+      const box = tail.getBoundingClientRect(), around = row.getBoundingClientRect();
+      return head.textContent + tail.textContent === row.querySelector(".middle").title && box.right <= around.right + 1 && box.width > 0;
+    })`);
+    assert.ok(ends.length > 5 && ends.every(Boolean), JSON.stringify(ends));
+    await named.close();
+  },
+
+  async "what a search finds is reached by keys"() {
+    const page = await Page.open(report(fixture("bert_micro")));
+    const press = key => page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "${key}", bubbles: true}))`);
+    await page.type("#search", "layer.1 softmax");
+    await press("ArrowDown");
+    assert.equal(await page.evaluate("document.activeElement.dataset.node !== undefined"), true);
+    await press("Enter");
+    assert.equal(await page.text("#detail h3"), "Softmax");
+    await press("ArrowUp");
+    assert.equal(await page.evaluate("document.activeElement.id"), "search");
+    await press("Escape");
+    assert.equal(await page.evaluate(`document.getElementById("tree").hidden`), false);
+    await page.close();
   },
 
   async "a search finds modules and nodes"() {

@@ -12,7 +12,9 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
+#include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/detail/report_names.hpp>
+#include <stemma/report/detail/shape_arithmetic.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -26,6 +28,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace stemma_report {
 
@@ -66,7 +69,8 @@ public:
         , found_(opened.tags())
         , counts_(stemma::collect_statistics(model_, modules_, found_))
         , describe_(model_)
-        , names_(model_) {}
+        , names_(model_)
+        , looks_(stemma::detail::module_looks(opened.operators(), modules_, found_)) {}
 
     void write(const stemma::tag_summary& summary) {
         json_.begin_object();
@@ -87,6 +91,7 @@ public:
         write_modules();
         write_values();
         write_nodes();
+        write_graphs();
         json_.end_object();
         json_.finish();
     }
@@ -132,6 +137,7 @@ private:
                 write_tensor(modules_.buffer(m, i), "buffer");
             }
             json_.end_array();
+            write_id(looks_[m]);
             json_.end_array();
         }
         json_.end_array();
@@ -208,7 +214,50 @@ private:
             }
             json_.end_array();
             write_attributes(node);
+            json_.value(model_.graph_of(node));
             json_.end_array();
+        }
+        json_.end_array();
+        json_.key("quiet");
+        json_.begin_array(true);
+        const auto quiet = stemma::detail::find_shape_arithmetic(model_);
+        for (stemma::id node = 0; node < model_.node_count(); ++node) {
+            if (quiet[node]) {
+                json_.value(node);
+            }
+        }
+        json_.end_array();
+    }
+
+    /// Graphs with the node that owns each, inputs and outputs; by operator the graph of its
+    /// function.
+    void write_graphs() {
+        json_.key("graphs");
+        json_.begin_array();
+        for (stemma::id g = 0; g < model_.graph_count(); ++g) {
+            const auto& graph = model_.graph(g);
+            const bool is_function = graph.kind == stemma::graph_kind::function;
+            json_.begin_array(true);
+            write_id(graph.owner);
+            json_.value(model_.text(is_function ? model_.functions()[graph.function].name
+                                                : graph.attribute));
+            for (const auto* values : {&graph.inputs, &graph.outputs}) {
+                json_.begin_array(true);
+                for (auto value : *values) {
+                    if (value != stemma::no_id) {
+                        json_.value(value);
+                    }
+                }
+                json_.end_array();
+            }
+            json_.end_array();
+        }
+        json_.end_array();
+        json_.key("callees");
+        json_.begin_array(true);
+        for (stemma::id op = 0; op < model_.operator_count(); ++op) {
+            const auto callee = model_.operator_callee(op);
+            write_id(callee == stemma::no_id ? callee : model_.functions()[callee].graph);
         }
         json_.end_array();
     }
@@ -259,6 +308,7 @@ private:
     stemma::module_statistics counts_;
     stemma::value_descriptions describe_;
     stemma::detail::report_names names_;
+    std::vector<stemma::id> looks_;                          // by module
     std::unordered_map<std::string, stemma::id> attributes_; // those of nodes that were written
 };
 
