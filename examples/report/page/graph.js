@@ -158,7 +158,20 @@ function findFlows(scope, boxes, boxOf) {
     }
   }
   const all = [...flows.values()];
+  repeatEnds(all, ends, boxes.length);
   return {all, inner: all.filter(({from, to}) => from < boxes.length && to < boxes.length), ends: [...ends.values()]};
+}
+
+// A value that many read comes in beside each of them: its edges would cover all else.
+function repeatEnds(all, ends, first) {
+  for (const end of [...ends.values()].filter(({into}) => into)) {
+    const readers = all.filter(({from}) => from === end.number);
+    for (const edge of readers.length > mostReaders ? readers.slice(1) : []) {
+      const copy = {...end, key: `${end.key} ${edge.to}`, number: first + ends.size};
+      ends.set(copy.key, copy);
+      edge.from = copy.number;
+    }
+  }
 }
 
 // The boxes and edges of a graph, with those of what is opened in it.
@@ -230,7 +243,10 @@ function describeBox(box, depth) {
     end: () => [values[box.v].name, values[box.v].type],
     values: () => [`and ${plural(box.all.size, "more value")}`, ""],
   };
-  const [title, sub] = texts[box.kind]();
+  const [title, known] = texts[box.kind]();
+  const cell = paintedCell(box);
+  const sub = cell === null ? known
+    : [box.kind === "module" ? modules[box.m].cls : "", `${cellText(cell)} ${painted.unit}`.trim()].filter(Boolean).join(", ");
   box.title = clip(title, 40);
   box.sub = clip(sub, 48);
   const toggle = box.parts?.length > 0 ? 18 : 0;
@@ -292,7 +308,7 @@ function paintBox(box, redraw) {
   } else if (box.kind === "node") {
     group.dataset.node = box.n;
   }
-
+  shade(group, box);
   if (box.parts?.length > 0) {
     group.append(paintToggle(box, left, middle, redraw));
   }

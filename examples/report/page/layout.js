@@ -170,6 +170,9 @@ function sortLayers(layers) {
   }
 }
 
+// What only gives something to one box stands beside the way to it, and does not bend that.
+const isAside = place => place.up.length === 0 && place.down.length === 1;
+
 // Moves the places of each layer towards their neighbours as far as their order and widths allow.
 function placeAcross(layers, gap) {
   for (const row of layers) {
@@ -188,7 +191,7 @@ function placeAcross(layers, gap) {
         const list = round > rounds - 7 ? [...place.up, ...place.down] : downwards ? place.up : place.down;
         let weight = 0, sum = 0;
         for (const other of list) { // long edges shall be straight, then those between single neighbours
-          const pull = place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
+          const pull = isAside(other) ? 0.02 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
           weight += pull;
           sum += pull * other.x;
         }
@@ -206,7 +209,7 @@ function spread(row, gap, wish) {
   row.forEach((place, i) => {
     offset += i === 0 ? 0 : (row[i - 1].width + place.width) / 2 + (place.bend || row[i - 1].bend ? gap / 2 : gap);
     place.offset = offset;
-    const weight = place.bend ? 3 : 1;
+    const weight = place.bend ? 3 : isAside(place) ? 0.02 : 1;
     let block = {first: i, weight, mean: wish(place) - offset};
     while (blocks.length > 0 && blocks[blocks.length - 1].mean > block.mean) {
       const before = blocks.pop();

@@ -25,6 +25,7 @@ function showDetail(n) {
     make("h4", {}, "Known from"), `${node.source}, confidence ${node.confidence.toFixed(2)}`,
     ...(node.claims.length > 0 ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
       make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
+    ...(numbersOf(n).length > 0 ? [make("h4", {}, "Numbers"), ...numbersOf(n)] : []),
     ...(node.attributes.length > 0 ? [make("h4", {}, "Attributes"), ...node.attributes.map(text =>
       make("div", {class: "type"}, text))] : []),
     make("h4", {}, "Reads"), ...node.reads.map(v => valueLine(v, from)),
@@ -33,6 +34,7 @@ function showDetail(n) {
 
 let tab = "Graph";
 let shown = null;
+let refresh = () => {}; // shows the tab anew
 
 function showModule(m) {
   const module = modules[m];
@@ -42,6 +44,12 @@ function showModule(m) {
   }
   const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
                 ["Parameters", showParameters], [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
+  if (measures.length > 0) {
+    tabs.splice(1, 0, ["Numbers", showNumbers]);
+  }
+  if (measures.some(measure => measure.additive)) {
+    tabs.splice(2, 0, ["Flame", showFlames]);
+  }
   const panel = make("div", {id: "panel", role: "tabpanel"});
   const bar = make("div", {class: "tabs", role: "tablist"});
   const choose = title => {
@@ -52,6 +60,7 @@ function showModule(m) {
     const content = tabs.find(([name]) => name.split(" ")[0] === tab)[1](module);
     panel.replaceChildren(content);
     content.arrived?.();
+    refresh = () => content.redraw ? content.redraw() : choose(tab);
   };
   bar.append(...tabs.map(([title]) => make("button", {role: "tab", onclick: () => choose(title)}, title)));
   at("content").replaceChildren(
@@ -92,7 +101,9 @@ function arrive() {
   showDetail(read("n", nodes.length));
 }
 
+painted = measures.find(measure => [...runs[measure.run].cells.modules.values()].some(cells => isNumber(cells[measure.c]))) ?? null;
 showHead();
+showLegend();
 at("tree").append(make("ul", {}, makeRow(0)));
 setOpen(0, true);
 for (let m = 0; modules[m].children.length === 1;) { // ways without a choice

@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const kinds = ["intermediate", "input", "formal input", "initializer", "sparse initializer", "undefined"];
 const initializer = 3, sparse = 4;
-const pageSize = 200, mostBoxes = 250, mostEnds = 40, mostLabels = 90;
+const pageSize = 200, mostBoxes = 250, mostEnds = 40, mostReaders = 8, mostLabels = 90;
 
 const types = [];
 const values = data.values.map(([name, kind, type]) => {
@@ -156,8 +156,8 @@ function makeRow(m) {
     toggle,
     make("span", {class: "label"}, make("b", {}, name || (module.cls ? "" : titleOf(module))),
          name && module.cls ? " " : "", chip(module) || ""),
-    make("span", {class: "share"}, make("i", {style: `width:${100 * module.count / Math.max(1, nodes.length)}%`})),
-    make("span", {class: "count", title: plural(module.parameters, "parameter")}, number(module.count)));
+    make("span", {class: "share"}, make("i")), make("span", {class: "count"}));
+  fillRow(row, m);
   const item = make("li", {}, row);
   if (module.children.length > 0) {
     item.setAttribute("aria-expanded", "false");

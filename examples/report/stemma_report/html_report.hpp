@@ -15,6 +15,7 @@
 #include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/detail/report_names.hpp>
 #include <stemma/report/detail/shape_arithmetic.hpp>
+#include <stemma/report/overlay_table.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -25,9 +26,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace stemma_report {
@@ -72,7 +75,8 @@ public:
         , names_(model_)
         , looks_(stemma::detail::module_looks(opened.operators(), modules_, found_)) {}
 
-    void write(const stemma::tag_summary& summary) {
+    void write(const stemma::tag_summary& summary,
+               std::span<const stemma::overlay_table> overlays) {
         json_.begin_object();
         json_.key("summary");
         json_.begin_object(true);
@@ -92,6 +96,7 @@ public:
         write_values();
         write_nodes();
         write_graphs();
+        write_overlays(overlays);
         json_.end_object();
         json_.finish();
     }
@@ -296,6 +301,52 @@ private:
         json_.end_array();
     }
 
+    void write_overlays(std::span<const stemma::overlay_table> overlays) {
+        json_.key("overlays");
+        json_.begin_array();
+        for (const auto& overlay : overlays) {
+            json_.begin_object();
+            json_.member("title", overlay.title);
+            json_.member("unmatched", overlay.unmatched);
+            json_.key("columns");
+            json_.begin_array();
+            for (const auto& column : overlay.columns) {
+                json_.begin_array(true);
+                json_.value(column.name);
+                json_.value(column.unit);
+                json_.value(static_cast<int>(column.better));
+                json_.value(column.additive);
+                json_.end_array();
+            }
+            json_.end_array();
+            json_.key("modules");
+            write_rows(overlay.modules);
+            json_.key("nodes");
+            write_rows(overlay.nodes);
+            json_.end_object();
+        }
+        json_.end_array();
+    }
+
+    void write_rows(const std::vector<stemma::overlay_row>& rows) {
+        json_.begin_array();
+        for (const auto& row : rows) {
+            json_.begin_array(true);
+            json_.value(row.of);
+            for (const auto& cell : row.cells) {
+                if (const auto* number = std::get_if<double>(&cell)) {
+                    json_.value(*number);
+                } else if (const auto* text = std::get_if<std::string>(&cell)) {
+                    json_.value(*text);
+                } else {
+                    json_.null();
+                }
+            }
+            json_.end_array();
+        }
+        json_.end_array();
+    }
+
     void write_id(stemma::id number) {
         number == stemma::no_id ? json_.value(-1) : json_.value(number);
     }
@@ -317,16 +368,20 @@ private:
 /// Writes a page about a model that needs nothing but a browser: the tree of modules, and for each
 /// its nodes, graph, parameters, what goes in and out, and conflicts.
 ///
+/// `overlays` are numbers that colour it, with tables and flame graphs of their own; `read_overlay`
+/// makes them for this model.
+///
 /// Requires: the evidence was not forgotten. Complexity: O(length of the result); memory for a
 /// buffer and the different types.
 template <stemma::text_sink Sink>
-void write_html_report(Sink& sink, stemma::attributed_model& opened) {
+void write_html_report(Sink& sink, stemma::attributed_model& opened,
+                       std::span<const stemma::overlay_table> overlays = {}) {
     const auto summary = stemma::summarize(opened);
     sink.write(detail::page[0]);
     sink.write(stemma::detail::xml_text(summary.model));
     sink.write(detail::page[1]);
     detail::script_sink script(sink);
-    detail::report_data(script, opened).write(summary);
+    detail::report_data(script, opened).write(summary, overlays);
     sink.write(detail::page[2]);
 }
 
