@@ -61,6 +61,16 @@ TEST_CASE("write_dot: a root without name and class is the model", "[dot]") {
 
 namespace {
 
+/// The second node reads what comes from outside.
+struct reads_x : stemma::no_annotations {
+    template <class Function>
+    void for_each_input(id node, Function f) const {
+        if (node == 1) {
+            f(0);
+        }
+    }
+};
+
 struct all_quiet : stemma::no_annotations {
     [[nodiscard]] bool is_quiet(id) const { return true; }
 };
@@ -88,6 +98,20 @@ TEST_CASE(
     };
     CHECK(fill_of("encoder.layer.0") == fill_of("encoder.layer.1"));
     CHECK(fill_of("encoder.layer.0") != fill_of("pooler"));
+}
+
+TEST_CASE("write_dot: what reads nothing stands beside its only reader", "[dot]") {
+    const auto bytes = test::model(test::graph({test::node("DequantizeLinear", {"w"}, {"a"}),
+                                                test::node("Relu", {"x"}, {"b"}),
+                                                test::node("MatMul", {"b", "a"}, {"y"})},
+                                               {"x"}, {"y"}, {"w"}))
+                           .bytes();
+    const test::tagged_model tagged(bytes);
+    const stemma::value_descriptions describe(tagged.model);
+    stemma::string_sink sink;
+    stemma::write_dot(sink, tagged.ops, tagged.modules, tagged.found, {}, describe, reads_x());
+    CHECK(count_of(sink.text, "minlen=0") == 1);
+    CHECK(count_of(sink.text, "i0 -> ") == 1);
 }
 
 TEST_CASE("write_dot: a name of nothing but control characters is a label all the same", "[dot]") {

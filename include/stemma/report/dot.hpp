@@ -197,7 +197,35 @@ private:
                  dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
+    /// Returns: by box, whether it only gives something to one box beside it, as weights that are
+    /// unpacked: it stands on the level of that one, else it would push apart what is above.
+    [[nodiscard]] std::vector<bool> find_aside() const {
+        const auto& graph = ops_.graph();
+        std::vector<bool> reads(folded_.boxes.size(), false);
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id || reads[box]) {
+                continue;
+            }
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                const auto from = index_of(graph, source(*it, graph));
+                reads[box] = reads[box] || (shown_[from] && folded_.box_of[from] != box);
+            }
+            annotations_.for_each_input(v, [&](id) { reads[box] = true; });
+        }
+        std::vector<id> reader(folded_.boxes.size(), no_id); // the only one
+        std::vector<bool> aside(folded_.boxes.size(), false);
+        for (const auto& edge : folded_.edges) {
+            aside[edge.from] = reader[edge.from] == no_id && !reads[edge.from] &&
+                               folded_.boxes[edge.from].kind != box_kind::rest &&
+                               folded_.boxes[edge.from].around == folded_.boxes[edge.to].around;
+            reader[edge.from] = edge.to;
+        }
+        return aside;
+    }
+
     void write_edges() {
+        const auto aside = find_aside();
         for (const auto& edge : folded_.edges) {
             const value_description value = describe_(edge.value);
             const auto shape = shape_label(value.shape);
@@ -206,21 +234,28 @@ private:
                 label +=
                     (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
             }
+            const bool quiet = is_quiet(edge.from) || is_quiet(edge.to);
             // A box of the rest is on many ways; it must not turn around what else leads down.
             const bool loose = folded_.boxes[edge.to].kind == box_kind::rest;
-            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label, value,
-                       is_quiet(edge.from) || is_quiet(edge.to), loose);
+            const std::string look = quiet ? ", color=\"#94a3b8\", weight=0" : "";
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to),
+                       aside[edge.from] ? "" : edge_label(quiet ? "" : label), value,
+                       look + (loose              ? ", constraint=false"
+                               : aside[edge.from] ? ", minlen=0"
+                                                  : ""));
         }
     }
 
+    /// Returns: the attribute, which takes space where the label is "", too.
+    [[nodiscard]] static std::string edge_label(const std::string& label) {
+        return "label=<" + (label.empty() ? " " : "  " + label + " ") + ">, ";
+    }
+
     void write_edge(const std::string& from, const std::string& to, const std::string& label,
-                    const value_description& value, bool quiet = false, bool loose = false) {
+                    const value_description& value, const std::string& more = {}) {
         const auto about = dot_text(value.name + " " + value.type_and_shape());
-        text_ += from + " -> " + to + " [label=<" +
-                 (label.empty() || quiet ? " " : "  " + label + " ") + ">, tooltip=\"" + about +
-                 "\", labeltooltip=\"" + about + "\"" +
-                 (quiet ? ", color=\"#94a3b8\", weight=0" : "") +
-                 (loose ? ", constraint=false" : "") + "]\n";
+        text_ += from + " -> " + to + " [" + label + "tooltip=\"" + about + "\", labeltooltip=\"" +
+                 about + "\"" + more + "]\n";
     }
 
     [[nodiscard]] bool is_quiet(id box) const {
@@ -251,13 +286,15 @@ private:
             const auto enter = [&](id value) {
                 if (entered.emplace(box, value).second) {
                     const value_description about = describe_(value);
-                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box),
+                               edge_label(""), about);
                 }
             };
             const auto leave = [&](id value) {
                 if (left.emplace(box, value).second) {
                     const value_description about = describe_(value);
-                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about),
+                               edge_label(""), about);
                 }
             };
             const auto is_outside = [&](const auto& u) {
