@@ -237,8 +237,9 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
             (found.component[a] == found.component[b] ||
              (found.members[found.component[a]] == 1 && found.members[found.component[b]] == 1));
         if (alike) {
-            const auto [low, high] = std::minmax(top(a), top(b));
-            joined[high] = low;
+            const auto one = top(a);
+            const auto other = top(b);
+            joined[std::max(one, other)] = std::min(one, other);
         }
     }
     std::vector<folded_box> kept;
