@@ -66,7 +66,8 @@ class noting_validator:
 
 VALIDATORS = {name: noting_validator(name)
               for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
-                           "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary", "tree", "validate")}
+                           "overlay", "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary", "tree",
+                           "validate")}
 
 
 def check(name, document, what):
@@ -273,6 +274,29 @@ def check_captures():
     return len(captures)
 
 
+def check_overlays():
+    """The program reads what the schema takes, and refuses what it does not."""
+    model = FIXTURES / "mlp" / "model.onnx"
+    good = {"schema": "stemma.overlay/1", "title": "a run",
+            "columns": [{"name": "heat", "unit": "K", "direction": "lower", "additive": True}, {"name": "chip"}],
+            "modules": [{"path": "fc1", "values": [1.5, "A"]}], "nodes": [{"name": "/fc1/Gemm", "values": [None, "B"]}]}
+    check("overlay", good, "an overlay")
+    changed = lambda **members: {**good, **members}
+    for accepted, document in [(True, good), (True, changed(more=1)), (False, changed(schema="stemma.overlay/2")),
+                               (False, changed(columns=[])), (False, changed(columns=[{"unit": "K"}])),
+                               (False, changed(columns=[{"name": "a", "direction": "up"}, {"name": "b"}])),
+                               (False, changed(modules=[{"path": "fc1"}])), (False, changed(nodes=[{"values": [1, 2]}])),
+                               (False, changed(modules=[{"path": "fc1", "values": [1, True]}]))]:
+        if (VALIDATORS["overlay"].first_error(document) is None) != accepted:
+            failures.append(f"docs/overlay.schema.json {'refuses' if accepted else 'accepts'} {document}")
+        with tempfile.TemporaryDirectory() as folder:
+            overlay = pathlib.Path(folder) / "overlay.json"
+            overlay.write_text(json.dumps(document))
+            done = subprocess.run([PROGRAM, "export", model, "--to", "html", "--overlay", overlay], capture_output=True)
+        if (done.returncode == 0) != accepted:
+            failures.append(f"the program {'refuses' if accepted else 'takes'} the overlay {document}")
+
+
 def check_seen():
     for name in VALIDATORS:
         for place, known in properties_of(SCHEMAS[f"{name}.schema.json"]):
@@ -286,6 +310,7 @@ def check_seen():
 def main():
     check_reports()
     captures = check_captures()
+    check_overlays()
     check_seen()
     print("\n".join(failures) or f"{len(MODELS)} models and {captures} captures are as the schemas say")
     sys.exit(1 if failures else 0)

@@ -88,6 +88,7 @@
 #include <stemma/query/query.hpp>
 #include <stemma/query/query_facts.hpp>
 #include <stemma/query/query_term.hpp>
+#include <stemma/report/column_direction.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>

@@ -96,6 +96,7 @@
 #include <stemma/report/model_analysis.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/module_explanation.hpp>
+#include <stemma/report/overlay_table.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>
