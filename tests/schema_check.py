@@ -65,7 +65,7 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
+              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "module_diff", "numerics", "operations",
                            "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
 
 
@@ -115,6 +115,7 @@ def reports_of(model, capture, truth, folder):
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
     yield "diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes")
     yield "diff", run("diff", model, tagged)
+    yield "module_diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes", "--module", "''")
     yield "tree", run("tree", model, *with_capture)
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]

@@ -2,8 +2,8 @@
 #include "common.hpp"
 #include "report.hpp"
 
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/tree_rows.hpp>
 

@@ -10,6 +10,7 @@
 #include <stemma/check/check_structure.hpp>
 #include <stemma/check/check_tags.hpp>
 #include <stemma/compare/compare_models.hpp>
+#include <stemma/compare/compare_modules.hpp>
 #include <stemma/compare/compare_tags.hpp>
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/model_diff.hpp>
@@ -76,6 +77,7 @@
 #include <stemma/plan/annotate_layers.hpp>
 #include <stemma/plan/placement.hpp>
 #include <stemma/plan/precision_plan.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/query_answer.hpp>
@@ -84,7 +86,6 @@
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
 #include <stemma/record/tag_model.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>
