@@ -4,9 +4,11 @@
 
 #include <stemma/compare/compare_modules.hpp>
 #include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/query/find_modules.hpp>
+#include <stemma/report/sync_navigation.hpp>
 
 #include <fmt/core.h>
 
@@ -231,6 +233,10 @@ id module_of(const stemma::attributed_model& opened, const std::string& asked) {
 
 int diff_modules(const diff_options& options, const stemma::diff_options& how,
                  const stemma::attributed_model& first, const stemma::attributed_model& second) {
+    if (options.common.format == "sync_navigation") {
+        throw stemma::error(stemma::error_code::refused, "", "--format",
+                            "sync_navigation links whole models; leave out --module");
+    }
     if (options.modules.size() > 2) {
         throw stemma::error(stemma::error_code::refused, "", "--module",
                             "is given more than twice: one module of each model is compared");
@@ -279,7 +285,11 @@ int diff(const diff_options& options) {
         return diff_modules(options, how, *first, *second);
     }
     const auto found = stemma::diff_models(*first, *second, how);
-    if (options.common.format == "json") {
+    if (options.common.format == "sync_navigation") {
+        standard_output out;
+        stemma::write_sync_navigation(out, stemma::link_nodes(found, *first, *second, how),
+                                      first->model(), second->model());
+    } else if (options.common.format == "json") {
         standard_output out;
         stemma::write_diff(out, found, *first, *second, options.nodes);
     } else {
@@ -294,7 +304,7 @@ void add_diff(CLI::App& app, action& chosen) {
     add_command<diff_options>(
         app, chosen, "diff", "say what changed from one model to another, module by module", diff,
         [](command_line takes, diff_options& options) {
-            takes.common(options.common);
+            takes.common(options.common, "text,json,sync_navigation");
             takes.argument("OTHER", options.other, "the model to compare with");
             takes
                 .value("--other-modules", options.other_captures, "CAPTURE",

@@ -13,6 +13,7 @@
 #include <stemma/compare/compare_modules.hpp>
 #include <stemma/compare/compare_tags.hpp>
 #include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/compare/write_diff.hpp>
@@ -95,6 +96,7 @@
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/report/summarize_model.hpp>
+#include <stemma/report/sync_navigation.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/shape_observer.hpp>

@@ -27,7 +27,8 @@ namespace stemma {
 enum class module_likeness : std::uint8_t {
     function, ///< what they compute, up to weights and names: operators with their attributes and
               ///< small constants, wiring, and what they give away
-    form,     ///< and types and shapes of weights, class, and names and classes of modules inside
+    form,     ///< what they compute inside, types and shapes of weights, class, and names and
+              ///< classes of modules inside
 };
 
 /// Tells which modules are equal up to weights and names, in whatever order their nodes stand.

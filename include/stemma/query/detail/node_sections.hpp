@@ -74,9 +74,9 @@ public:
         return model_.output_count(node) == 1 && stored_[model_.first_output(node)] != no_id;
     }
 
-    /// Returns: some nodes as a section; `shapes` says whether weights of other types and shapes
-    /// are other ones. Requires: ascending nodes, each once. Complexity: O(nodes + values + bytes
-    /// of attributes) expected.
+    /// Returns: some nodes as a section; with `shapes` weights of other types and shapes are other
+    /// ones, and what is read outside of the section does not count. Requires: ascending nodes,
+    /// each once. Complexity: O(nodes + values + bytes of attributes) expected.
     [[nodiscard]] node_section read(std::span<const id> nodes, bool shapes) {
         node_section made;
         std::unordered_map<id, id> number; // of values
@@ -91,7 +91,7 @@ public:
         for (const auto& [value, local] : number) {
             if (made.section.maker(local) == no_id) {
                 made.section.mark(local, stored_[value] == no_id ? 1 : 2);
-            } else if (is_given_away(value)) {
+            } else if (!shapes && is_given_away(value)) {
                 made.section.mark(local, 3);
             }
         }
@@ -113,6 +113,14 @@ private:
         bool is_weight = false; // else the data count
     };
 
+    [[nodiscard]] static std::string shape_of(const tensor_header& header) {
+        auto text = std::to_string(header.data_type);
+        for (auto dim : header.dims) {
+            text.append(",").append(std::to_string(dim));
+        }
+        return text;
+    }
+
     void find_stored() {
         std::vector<bool> weighs(model_.value_count(), false);
         for (const auto& weight : find_weights(model_)) {
@@ -123,10 +131,7 @@ private:
         }
         const auto add = [&](const tensor_ref& tensor) {
             const auto header = read_tensor_header(model_, tensor);
-            stored_tensor made{tensor, no_id, std::to_string(header.data_type), false};
-            for (auto dim : header.dims) {
-                made.shape.append(",").append(std::to_string(dim));
-            }
+            stored_tensor made{tensor, no_id, shape_of(header), false};
             made.is_weight = weighs[tensor.value] || tensor.sparse ||
                              data_size(header).value_or(longest_constant + 1) > longest_constant;
             stored_[tensor.value] = static_cast<id>(tensors_.size());
@@ -271,7 +276,7 @@ private:
     }
 
     /// Appends what the attributes of a node say, whatever their order and how numbers are packed;
-    /// none that are ours, say what holds without them, or are bodies.
+    /// none that are ours, say what holds without them, or are bodies. Large tensors are weights.
     void append_attributes(id node, std::string& text) const {
         using at = onnx_fields::attribute;
         std::vector<std::string> all;
@@ -299,6 +304,8 @@ private:
                     one.append("8,").append(std::to_string(static_cast<std::int64_t>(part.value)));
                 } else if (part.number == at::floats) {
                     one.append("7,").append(parts.text(part));
+                } else if (part.is_bytes(at::t) && part.size() > longest_constant) {
+                    one.append(shape_of(read_tensor_header(parts.inner(part))));
                 } else if (part.number != at::doc_string && part.number != at::type &&
                            part.number != at::g && part.number != at::graphs) {
                     one.append(parts.whole(part));
