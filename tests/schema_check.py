@@ -65,9 +65,9 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
-                           "overlay", "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary", "tree",
-                           "validate")}
+              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "module_diff", "numerics",
+                           "operations", "overlay", "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary",
+                           "tree", "validate")}
 
 
 def check(name, document, what):
@@ -119,6 +119,7 @@ def reports_of(model, capture, truth, folder):
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
     yield "diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes")
     yield "diff", run("diff", model, tagged)
+    yield "module_diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes", "--module", "''")
     yield "tree", run("tree", model, *with_capture)
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]

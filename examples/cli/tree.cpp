@@ -7,8 +7,8 @@
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/read_profiles.hpp>
 #include <stemma/error.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/tree_rows.hpp>
 

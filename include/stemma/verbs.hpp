@@ -10,8 +10,10 @@
 #include <stemma/check/check_structure.hpp>
 #include <stemma/check/check_tags.hpp>
 #include <stemma/compare/compare_models.hpp>
+#include <stemma/compare/compare_modules.hpp>
 #include <stemma/compare/compare_tags.hpp>
 #include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/compare/write_diff.hpp>
@@ -78,6 +80,7 @@
 #include <stemma/plan/annotate_layers.hpp>
 #include <stemma/plan/placement.hpp>
 #include <stemma/plan/precision_plan.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/query_answer.hpp>
@@ -87,7 +90,6 @@
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
 #include <stemma/record/tag_model.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>
@@ -98,6 +100,7 @@
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/report/overlay_table.hpp>
 #include <stemma/report/summarize_model.hpp>
+#include <stemma/report/sync_navigation.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/shape_observer.hpp>

@@ -36,7 +36,8 @@ struct value_fact {
 };
 
 /// What a query asks of operators, values and modules besides names and places. Operators are given
-/// by vertex index, values and modules by number.
+/// by vertex index, values and modules by number. Facts that also know which modules do the same
+/// as one have `like(m)`, a list of these.
 template <class F>
 concept query_facts = requires(const F& facts, id number) {
     { facts.attributes(number) } -> std::convertible_to<std::vector<attribute_fact>>;

@@ -12,9 +12,9 @@
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
 #include <algorithm>
