@@ -9,6 +9,8 @@
 #include <stemma/check/check_model.hpp>
 #include <stemma/check/check_structure.hpp>
 #include <stemma/check/check_tags.hpp>
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_tags.hpp>
 #include <stemma/compare/diff_models.hpp>
