@@ -41,7 +41,7 @@ public:
 
     /// Returns: why it is one of another model, if it is.
     [[nodiscard]] virtual std::optional<std::string>
-    is_foreign(const onnx_operators<wire_model>& ops, const module_tree& modules) const = 0;
+    is_foreign(const onnx_operators<wire_model>& ops, const module_tree& modules) = 0;
 
     /// Whether `find_claims` has anything to read.
     [[nodiscard]] virtual bool has_operations() const = 0;

@@ -60,7 +60,7 @@ public:
     [[nodiscard]] module_tree modules() override { return original_->modules(); }
 
     [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
-                                                        const module_tree&) const override {
+                                                        const module_tree&) override {
         const auto& changed = ops.model();
         const auto threads = original_->options().threads;
         alignment_ = align_graphs(comparable_model(original_->model(), true, threads),
@@ -156,7 +156,7 @@ private:
     }
 
     std::shared_ptr<attributed_model> original_;
-    mutable graph_alignment alignment_;
+    graph_alignment alignment_;
     std::vector<id> members_;
     std::vector<id> modules_;
     std::vector<id> number_;  // of origins, by node of the original
