@@ -41,6 +41,7 @@ UNTESTED = {
     "stemma/checkpoint/detail/tensor_layout.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
     "stemma/checkpoint/detail/torch_names.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
     "stemma/checkpoint/detail/torch_pickle.hpp": "what checkpoint/detail/pickle.hpp asks, and tested as that",
+    "stemma/capture/detail/found_parameters.hpp": "what capture/captures.hpp does with a checkpoint, and tested as that",
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",

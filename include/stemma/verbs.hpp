@@ -10,6 +10,7 @@
 #include <stemma/check/check_structure.hpp>
 #include <stemma/check/check_tags.hpp>
 #include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/checkpoint_modules.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_tags.hpp>

@@ -72,12 +72,12 @@ public:
     row_sketch(const strided_floats& tensor, std::size_t axis)
         : rows_(static_cast<std::uint64_t>(tensor.shape[axis])) {
         auto shape = hash_mix(rows_, tensor.shape.size());
-        std::vector<std::int64_t> extents;
+        std::vector<std::int64_t> sizes;
         std::vector<std::int64_t> strides;
         for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
             if (i != axis) {
                 shape = hash_mix(shape, static_cast<std::uint64_t>(tensor.shape[i]));
-                extents.push_back(tensor.shape[i]);
+                sizes.push_back(tensor.shape[i]);
                 strides.push_back(tensor.strides[i]);
             }
         }
@@ -85,7 +85,7 @@ public:
         const auto count = std::min(rows_, most_rows);
         for (std::uint64_t i = 0; i < count; ++i) {
             const auto row = i * rows_ / count;
-            read_row(tensor, row * static_cast<std::uint64_t>(tensor.strides[axis]), extents,
+            read_row(tensor, row * static_cast<std::uint64_t>(tensor.strides[axis]), sizes,
                      strides);
         }
     }
@@ -135,11 +135,11 @@ private:
 
     /// Keeps where the largest number of a row is, and some numbers of it.
     void read_row(const strided_floats& tensor, std::uint64_t begin,
-                  const std::vector<std::int64_t>& extents,
+                  const std::vector<std::int64_t>& sizes,
                   const std::vector<std::int64_t>& strides) {
-        std::vector<std::int64_t> index(extents.size(), 0);
+        std::vector<std::int64_t> index(sizes.size(), 0);
         std::uint64_t width = 1;
-        for (const auto extent : extents) {
+        for (const auto extent : sizes) {
             width *= static_cast<std::uint64_t>(extent);
         }
         width_ = width;
@@ -156,12 +156,12 @@ private:
             }
             // Numbers spread over the row; the last of each part is kept.
             samples_[first_sample + i * samples_of_row / width] = value;
-            for (auto axis = extents.size(); axis-- > 0;) {
+            for (auto axis = sizes.size(); axis-- > 0;) {
                 at += static_cast<std::uint64_t>(strides[axis]);
-                if (++index[axis] < extents[axis]) {
+                if (++index[axis] < sizes[axis]) {
                     break;
                 }
-                at -= static_cast<std::uint64_t>(strides[axis] * extents[axis]);
+                at -= static_cast<std::uint64_t>(strides[axis] * sizes[axis]);
                 index[axis] = 0;
             }
         }
