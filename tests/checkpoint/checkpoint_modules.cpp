@@ -63,6 +63,12 @@ TEST_CASE("modules_of: modules that the file names stand in its order, with thei
           "[]zoo.Net[act][b]zoo.B w");
 }
 
+TEST_CASE("modules_of: modules that others speak of come last") {
+    const std::vector<std::string> others{"net.1"};
+    CHECK(show(modules_of(of({{"net.0.w", 1}, {"net.2.w", 1}}), others)) ==
+          "[][net][net.0] w[net.2] w[net.1]");
+}
+
 TEST_CASE("modules_of: where the file says what is trained, the rest are buffers") {
     CHECK(show(modules_of(of({{"a.w", 1}, {"a.mean", 1}}, {}, 0, "a.w"))) == "[][a] w -mean");
 }

@@ -64,6 +64,13 @@ public:
         return std::nullopt;
     }
 
+    [[nodiscard]] std::optional<module_tree> complete(const module_tree& modules) override {
+        const bool lists_all = reader_.has_modules() || !weights_ || !weights_->modules().empty();
+        const auto missing =
+            lists_all ? std::vector<std::string>() : parameters_->missing_members(modules);
+        return missing.empty() ? std::nullopt : std::optional(modules_of(*weights_, missing));
+    }
+
     [[nodiscard]] bool has_operations() const override {
         return reader_.has_operations() || (parameters_ && parameters_->count() > 0);
     }

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,13 +54,15 @@ namespace detail {
 } // namespace detail
 
 /// Returns: the modules that a checkpoint speaks of, with their tensors: those that it names, in
-/// its order, and those in the names of the entries. Classes are known where the file says them.
-/// `module` and `_orig_mod` before all names are left out, as they are wrappers.
+/// its order, those in the names of the entries, and `others`, which are paths. Classes are known
+/// where the file says them. `module` and `_orig_mod` before all names are left out, as they are
+/// wrappers.
 ///
 /// A tensor that does not hold floating point numbers is a buffer; where the file says which ones
 /// are trained, the others are buffers as well. Entries that are one tensor are shared.
 /// Complexity: O(bytes of names).
-[[nodiscard]] inline module_tree modules_of(const checkpoint& known) {
+[[nodiscard]] inline module_tree modules_of(const checkpoint& known,
+                                            std::span<const std::string> others = {}) {
     module_tree_builder builder;
     const auto wrapped = detail::wrapper_length(known);
     for (const auto& module : known.modules()) {
@@ -104,6 +107,9 @@ namespace detail {
     }
     for (auto& [first, names] : shared) {
         builder.add_shared_parameters(std::move(names));
+    }
+    for (const auto& path : others) {
+        static_cast<void>(builder.at_path(path));
     }
     return builder.build();
 }

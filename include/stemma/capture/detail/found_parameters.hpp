@@ -66,6 +66,18 @@ public:
     /// How many were looked for.
     [[nodiscard]] std::size_t unknown() const noexcept { return unknown_; }
 
+    /// Returns: paths of members of sequences that operators speak of and the modules lack.
+    /// Complexity: that of `parameter_regions::find_missing_members`.
+    [[nodiscard]] std::vector<std::string> missing_members(const module_tree& modules) const {
+        evidence_context<onnx_operators<wire_model>, module_tree> context(ops_, modules);
+        std::vector<std::string> paths;
+        for (const auto& [sequence, number] : parameter_regions::find_missing_members(context)) {
+            const auto above = modules.path(sequence);
+            paths.push_back(above + (above.empty() ? "" : ".") + std::to_string(number));
+        }
+        return paths;
+    }
+
     /// Returns: what they tell of the operators that read them, and of those around: as the
     /// sources `parameter_names` and `parameter_regions` do. Complexity: that of these.
     [[nodiscard]] claim_table claims(const module_tree& modules) const {
