@@ -9,6 +9,9 @@
 #include <stemma/check/check_model.hpp>
 #include <stemma/check/check_structure.hpp>
 #include <stemma/check/check_tags.hpp>
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/checkpoint_modules.hpp>
+#include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_modules.hpp>
 #include <stemma/compare/compare_tags.hpp>

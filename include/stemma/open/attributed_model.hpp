@@ -311,6 +311,9 @@ private:
             notes_.push_back(*std::move(note));
             return false;
         }
+        if (auto whole = capture_->complete(modules_)) {
+            modules_ = *std::move(whole);
+        }
         return true;
     }
 
