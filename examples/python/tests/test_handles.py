@@ -17,7 +17,7 @@ from conftest import MICRO, program
 def test_nodes_are_those_of_the_sidecar(case, tmp_path):
     program("tag", case.path, *case.capture, "-q", "--sidecar", tmp_path / "tags.json")
     told = json.loads((tmp_path / "tags.json").read_text())
-    nodes = [node for graph in told["graphs"] for node in graph["nodes"]] if "graphs" in told else told["nodes"]
+    nodes = told["nodes"]
     assert len(case.model.nodes) == len(nodes)
     by_place = {(node["graph"], node["index"]): node for node in nodes}
     for node in case.model.nodes:
