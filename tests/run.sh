@@ -7,9 +7,9 @@
 #
 # Without arguments all stages run, one after the other, until one fails. Stages:
 #   packages   install what the build and the tests need
-#   build      configure and build the preset `test`
-#   test       run all tests; what was skipped is listed
-#   sanitize   build program, tests and fuzz targets with clang and sanitizers, and run the tests
+#   build      configure and build the preset `test`: all but unit tests
+#   test       run its tests; what was skipped is listed
+#   sanitize   build program, unit tests and fuzz targets with clang and sanitizers, and run these tests
 #   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers
 set -eu
 cd "$(dirname "$0")/.."
