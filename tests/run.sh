@@ -30,7 +30,8 @@ stage_packages() {
         libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h catch2 libbenchmark-dev=benchmark/benchmark.h \
         libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
         clang=clang++ libclang-rt-14-dev doxygen=doxygen gdb=gdb \
-        python3=python3 python3-jsonschema python3-networkx python3-torch libtorch-dev graphviz=dot \
+        python3=python3 python3-dev pybind11-dev python3-pytest python3-onnx python3-mypy \
+        python3-jsonschema python3-networkx python3-torch libtorch-dev graphviz=dot \
         chromium=chromium ca-certificates nodejs=node npm=npm
 }
 
