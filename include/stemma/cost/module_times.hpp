@@ -141,7 +141,8 @@ private:
 
     /// One entry for each run, ascending.
     static void merge(run_times& runs) {
-        std::ranges::sort(runs, {}, &run_times::value_type::first);
+        std::sort(runs.begin(), runs.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
         std::size_t kept = 0;
         for (std::size_t i = 1; i < runs.size(); ++i) {
             if (runs[i].first == runs[kept].first) {
@@ -161,9 +162,10 @@ private:
             auto& runs = by_run[m];
             merge(runs);
             if (!runs.empty()) {
-                const auto [least, most] = std::minmax_element(
-                    runs.begin(), runs.end(),
-                    [](const auto& a, const auto& b) { return a.second < b.second; });
+                const auto [least, most] =
+                    std::minmax_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+                        return a.second < b.second;
+                    });
                 modules_[m].least = runs.size() < runs_ ? 0 : least->second;
                 modules_[m].most = most->second;
             }

@@ -138,8 +138,9 @@ private:
             }
         };
         for (id m = 0; m < a_.opened->modules().size(); ++m) {
-            std::ranges::for_each(a_.borders->inputs[m], see);
-            std::ranges::for_each(a_.borders->outputs[m], see);
+            for (const auto border : {a_.borders->inputs[m], a_.borders->outputs[m]}) {
+                std::for_each(border.begin(), border.end(), see);
+            }
         }
         if (open.empty()) {
             return;
