@@ -34,6 +34,14 @@ UNTESTED = {
     "stemma/align/detail/value_numbers.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/graph_alignment.hpp": "what align/align_graphs.hpp returns, and tested as that",
     "stemma/record/detail/read_origins.hpp": "what open/original_model.hpp writes, and tested as that",
+    "stemma/checkpoint/detail/header_json.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
+    "stemma/checkpoint/detail/pickled_values.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
+    "stemma/checkpoint/detail/safetensors.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
+    "stemma/checkpoint/detail/state_finder.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
+    "stemma/checkpoint/detail/tensor_layout.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
+    "stemma/checkpoint/detail/torch_names.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
+    "stemma/checkpoint/detail/torch_pickle.hpp": "what checkpoint/detail/pickle.hpp asks, and tested as that",
+    "stemma/capture/detail/found_parameters.hpp": "what capture/captures.hpp does with a checkpoint, and tested as that",
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
@@ -64,6 +72,7 @@ UNTESTED = {
     "stemma/types/detail/exact_operands.hpp": "what types/shape_observer.hpp sees, and tested as that",
     "stemma/types/detail/exact_shapes.hpp": "what types/shape_observer.hpp sees, and tested as that",
     "stemma/types/detail/exact_windows.hpp": "what types/shape_observer.hpp sees, and tested as that",
+    "stemma/cost/cost_options.hpp": "a struct without behaviour",
     "stemma/cut/cut_options.hpp": "a struct without behaviour",
     "stemma/cut/split_options.hpp": "a struct without behaviour",
     "stemma/onnx/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
@@ -121,8 +130,8 @@ UNTRIED = {
 MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
 
 # Folders from the bottom: a header may include those of its own folder and of the ones before it.
-FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "capture", "open", "types",
-           "query", "fold", "cut", "numerics", "plan", "check", "compare", "report", "cost", "proto"]
+FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "checkpoint", "capture", "open", "types",
+           "cost", "query", "fold", "cut", "numerics", "plan", "check", "compare", "report", "proto"]
 # What every header may include although it stands at the top.
 BOTTOM = {"stemma/config.hpp", "stemma/error.hpp", "stemma/version.hpp"}
 # Folders whose headers know neither files nor range-v3's views.
@@ -374,6 +383,18 @@ def check_words():
         for pattern, problem, remedy in FORBIDDEN:
             for found in pattern.finditer(text):
                 complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
+
+
+# What libc++ 14 does not have, and what the library has instead.
+NOT_PORTABLE = re.compile(r"std::(ranges::(?!view_base)|views::|bit_cast|make_unique_for_overwrite)")
+
+
+def check_portable():
+    for name in HEADERS:
+        for found in NOT_PORTABLE.finditer(TEXT[name]):
+            if not TEXT[name][:found.start()].rsplit("\n", 1)[-1].lstrip().startswith("//"):
+                complain(name, TEXT[name].count("\n", 0, found.start()) + 1, "needs more than libc++ 14 has",
+                         "core/detail/range.hpp and its neighbours have it")
 
 
 def check_sizes():
@@ -637,6 +658,7 @@ def main():
     check_confidences()
     check_policies()
     check_refusals()
+    check_portable()
     check_commands()
     check_schemas()
     check_links()

@@ -5,6 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/model/attribution.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 namespace test::capture_captures {
@@ -24,6 +25,31 @@ TEST_CASE("captures: are read when a model is attributed, and none is none", "[c
     CHECK(read->has_operations());
     CHECK(read->modules().size() == opened.modules().size());
     CHECK_FALSE(read->is_foreign(opened.operators(), opened.modules()));
+}
+
+TEST_CASE("captures: a checkpoint finds weights without names, and is one of its model",
+          "[captures]") {
+    const auto weights = test::fixture("bert_micro/model.pt");
+    stemma::attribution_options options;
+    options.set(stemma::captures({weights}));
+    const stemma::attributed_model opened(test::fixture("bert_micro/anonymous.onnx"), options);
+    CHECK(opened.capture_notes().empty());
+    REQUIRE(opened.captured().size() == 1);
+    CHECK(opened.captured().front().source == stemma::provenance::contents);
+    CHECK(opened.captured().front().count() > 200);
+    // Where names lead to modules, contents are not looked for.
+    const stemma::attributed_model named(test::fixture("bert_micro/unnamed.onnx"), options);
+    CHECK(named.modules().size() == opened.modules().size());
+    // Of another model.
+    const stemma::attributed_model other(test::fixture("mlp/anonymous.onnx"), options);
+    REQUIRE(other.capture_notes().size() == 1);
+    CHECK(other.capture_notes().front().find("checkpoint: it holds none of the ") == 0);
+    CHECK(other.captured().empty());
+
+    stemma::attribution_options twice;
+    twice.set(stemma::captures({weights, test::fixture("mlp/model.pt")}));
+    CHECK_THROWS_AS(stemma::attributed_model(test::fixture("bert_micro/anonymous.onnx"), twice),
+                    stemma::error);
 }
 
 } // namespace test::capture_captures

@@ -3,6 +3,7 @@
 // in a second: models of a few nodes, and what is at the beginning of fixtures.
 //
 //   fuzz_seeds FOLDER
+#include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
 #include "../model_with_metadata.hpp"
 #include "../tagged_bytes.hpp"
@@ -180,6 +181,32 @@ void write_values(const std::string& folder, writer& out) {
     std::filesystem::remove(path);
 }
 
+/// Checkpoints of each format; of those with a byte in front, it says what the rest is.
+void write_checkpoints(writer& out) {
+    using namespace test::pickled;
+    const std::string data(16, '\1');
+    out.write("safetensors",
+              std::string(1, '\0') +
+                  test::safetensors(R"({"a.w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                                    R"("b":{"dtype":"I64","shape":[],"data_offsets":[8,16]}})",
+                                    data));
+    out.write("safetensors",
+              "\1"
+              R"({"metadata":{},"weight_map":{"a.w":"1.safetensors","b":"2.safetensors"}})");
+    const auto weight = tensor(storage("FloatStorage", "0", 4), 0, {2, 2}, {1, 2});
+    const auto state = dict({{"a.w", weight}});
+    const auto modules = dict({{"_metadata", dict({{"", "}"}, {"a", "}"}})}});
+    const auto with_modules = "}" + text("a.w") + weight + "s" + modules + "b";
+    const auto rebuild = global("torch._utils", "_rebuild_parameter");
+    const auto script = global("__torch__", "M") + ")\x81" + dict({{"w", weight}}) + "b";
+    for (const auto& value : {state, with_modules, dict({{"model", state}, {"n", integer(1)}}),
+                              dict({{"p", call(rebuild, {weight, "\x88"})}})}) {
+        out.write("torch_archive", test::torch_archive(value, data));
+        out.write("pickle", std::string(1, '\0') + document(value));
+    }
+    out.write("pickle", "\1" + document(script));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -226,4 +253,5 @@ int main(int argc, char** argv) {
         out.write("stacks", text);
     }
     write_values(argv[1], out);
+    write_checkpoints(out);
 }

@@ -43,7 +43,13 @@ public:
 
     /// Returns: why it is one of another model, if it is.
     [[nodiscard]] virtual std::optional<std::string>
-    is_foreign(const onnx_operators<wire_model>& ops, const module_tree& modules) const = 0;
+    is_foreign(const onnx_operators<wire_model>& ops, const module_tree& modules) = 0;
+
+    /// Returns: the modules with those that only the operators speak of, where there are any: what
+    /// lists modules may lack some that have no parameters. Asked behind `is_foreign`.
+    [[nodiscard]] virtual std::optional<module_tree> complete(const module_tree&) {
+        return std::nullopt;
+    }
 
     /// Whether `find_claims` has anything to read.
     [[nodiscard]] virtual bool has_operations() const = 0;

@@ -5,8 +5,16 @@
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/detail/captured_claims.hpp>
+#include <stemma/capture/detail/found_parameters.hpp>
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/checkpoint_modules.hpp>
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
 #include <stemma/evidence/detail/capture_match.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -14,10 +22,12 @@
 #include <stemma/record/tag_model.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,20 +35,45 @@ namespace stemma {
 
 namespace detail {
 
-/// Captures in files, read and aligned.
+/// Captures in files, read and aligned, and a checkpoint beside them or alone.
 class file_captures final : public opened_capture {
 public:
-    explicit file_captures(capture_reader reader) : reader_(std::move(reader)) {}
+    file_captures(capture_reader reader, std::optional<checkpoint> weights)
+        : reader_(std::move(reader)), weights_(std::move(weights)) {}
 
-    [[nodiscard]] module_tree modules() override { return reader_.tree(); }
-
-    [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
-                                                        const module_tree& modules) const override {
-        const auto match = match_capture(ops, modules);
-        return match.is_foreign() ? std::optional(match.note()) : std::nullopt;
+    [[nodiscard]] module_tree modules() override {
+        return reader_.has_modules() || !weights_ ? reader_.tree() : modules_of(*weights_);
     }
 
-    [[nodiscard]] bool has_operations() const override { return reader_.has_operations(); }
+    [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
+                                                        const module_tree& modules) override {
+        const auto match = match_capture(ops, modules);
+        if (match.is_foreign()) {
+            return match.note();
+        }
+        if (!weights_) {
+            return std::nullopt;
+        }
+        parameters_.emplace(ops, modules, *weights_);
+        if (!reader_.has_modules() && parameters_->count() == 0 && match.known_paths == 0 &&
+            match.known_scopes == 0) {
+            return "checkpoint: it holds none of the " + std::to_string(parameters_->unknown()) +
+                   " weights of the file that have no name; it looks like one of another model, "
+                   "and is not used";
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<module_tree> complete(const module_tree& modules) override {
+        const bool lists_all = reader_.has_modules() || !weights_ || !weights_->modules().empty();
+        const auto missing =
+            lists_all ? std::vector<std::string>() : parameters_->missing_members(modules);
+        return missing.empty() ? std::nullopt : std::optional(modules_of(*weights_, missing));
+    }
+
+    [[nodiscard]] bool has_operations() const override {
+        return reader_.has_operations() || (parameters_ && parameters_->count() > 0);
+    }
 
     [[nodiscard]] std::function<source_lines()>
     module_lines(const wire_model& model, const onnx_operators<wire_model>& ops,
@@ -53,8 +88,12 @@ public:
                 const module_tree& modules, const path_mapping& mapping,
                 const std::function<bool(provenance)>& uses,
                 const std::function<std::vector<bool>()>& find_open) override {
+        const bool finds = parameters_ && parameters_->count() > 0 && uses(provenance::contents);
+        const auto& named = finds ? parameters_->operators() : ops;
+        const auto found_mapping =
+            finds ? find_parameter_owners(named, modules).mapping : path_mapping();
         const auto open = find_open();
-        captured_claims finder(model, ops, modules, mapping);
+        captured_claims finder(model, named, modules, finds ? found_mapping : mapping);
         finder.tell_modules(reader_.module_sources());
         if (uses(provenance::exported)) {
             finder.look_up(reader_.exported());
@@ -62,25 +101,57 @@ public:
         if (std::find(open.begin(), open.end(), true) != open.end()) {
             finder.align_all(reader_, open, uses);
         }
-        return finder.finish();
+        auto found = finder.finish();
+        if (finds) {
+            found.claims.push_back(parameters_->claims(modules));
+        }
+        return found;
     }
 
 private:
     capture_reader reader_;
+    std::optional<checkpoint> weights_;
+    std::optional<found_parameters> parameters_; // where there are weights, once they are compared
 };
+
+/// Returns: what is in files: captures, and one checkpoint at most.
+[[nodiscard]] inline std::unique_ptr<opened_capture>
+open_captures(const std::vector<std::string>& paths) {
+    std::vector<std::string> captured;
+    std::optional<checkpoint> weights;
+    for (const auto& path : paths) {
+        std::error_code failed;
+        if (!std::filesystem::is_regular_file(path, failed)) {
+            captured.push_back(path); // a pipe can be read only once
+            continue;
+        }
+        mapped_file file(path);
+        if (!is_checkpoint(file.bytes(), path)) {
+            captured.push_back(path);
+        } else if (weights) {
+            STEMMA_THROW(error(error_code::contradiction, path, "",
+                               "is a second checkpoint; of several files, give their index"));
+        } else {
+            weights = read_checkpoint(std::move(file));
+        }
+    }
+    return std::make_unique<file_captures>(
+        captured.empty() ? capture_reader() : read_captures(captured, recorded_modules{}),
+        std::move(weights));
+}
 
 } // namespace detail
 
-/// Returns: captures of one model in files, also modules in a sidecar or in a tagged model, to be
-/// given to `attribution_options`. What it takes to read and align them is compiled into programs
-/// that call this, and into no others.
-/// Throws: when the model is attributed, as `read_captures`.
+/// Returns: captures of one model in files, also modules in a sidecar or in a tagged model, and a
+/// checkpoint beside them or alone, to be given to `attribution_options`. What it takes to read and
+/// align them is compiled into programs that call this, and into no others. Throws: when the model
+/// is attributed, as `read_captures` and `read_checkpoint`.
 [[nodiscard]] inline capture_source captures(std::vector<std::string> paths) {
     if (paths.empty()) {
         return {};
     }
     return capture_source([paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
-        return std::make_unique<detail::file_captures>(read_captures(paths, recorded_modules{}));
+        return detail::open_captures(paths);
     });
 }
 

@@ -27,6 +27,7 @@ enum class provenance : std::uint8_t {
     function,    ///< local functions
     scope,       ///< scoped node names
     parameter,   ///< names of the initializers that are read
+    contents,    ///< contents of the initializers that are read, found in a checkpoint
     torchscript, ///< a TorchScript archive
     trace,       ///< an aligned trace
     fx,          ///< an aligned FX graph
@@ -41,7 +42,7 @@ enum class provenance : std::uint8_t {
 namespace detail {
 
 /// How many the library knows.
-inline constexpr std::size_t provenance_count = 15;
+inline constexpr std::size_t provenance_count = 16;
 
 } // namespace detail
 
@@ -49,9 +50,9 @@ inline constexpr std::size_t provenance_count = 15;
 /// know.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
     constexpr std::array<std::string_view, detail::provenance_count> names{
-        "export",    "recorded",    "metadata", "function", "scope",
-        "parameter", "torchscript", "trace",    "fx",       "leftover",
-        "consumer",  "producer",    "between",  "owner",    "root"};
+        "export",   "recorded",    "metadata", "function", "scope",    "parameter",
+        "contents", "torchscript", "trace",    "fx",       "leftover", "consumer",
+        "producer", "between",     "owner",    "root"};
     const auto number = static_cast<std::size_t>(p);
     return number < detail::provenance_count ? names[number] : "other";
 }

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/detail/zip_directory.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/numerics/npy.hpp>
 
@@ -27,148 +28,6 @@ struct npz_entry {
 
 namespace detail {
 
-/// Reads the directory of a zip file whose members are not compressed.
-class zip_directory_reader {
-public:
-    zip_directory_reader(std::string_view bytes, std::string_view file)
-        : bytes_(bytes), file_(file) {}
-
-    [[nodiscard]] std::vector<npz_entry> read() const {
-        const auto end = find_end();
-        std::uint64_t count = number(end + 10, 2);
-        std::uint64_t size = number(end + 12, 4);
-        std::uint64_t at = number(end + 16, 4);
-        if (count == 0xffffU || size == 0xffff'ffffU || at == 0xffff'ffffU) {
-            constexpr std::uint64_t locator_size = 20;
-            check(end >= locator_size && number(end - locator_size, 4) == 0x07064b50U);
-            const auto wide = number(end - locator_size + 8, 8);
-            check(number(wide, 4) == 0x06064b50U);
-            count = number(wide + 32, 8);
-            size = number(wide + 40, 8);
-            at = number(wide + 48, 8);
-        }
-        check(at <= end && size <= end - at && count <= size / header_size);
-        std::vector<npz_entry> entries;
-        entries.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            at = read_entry(at, entries);
-        }
-        return entries;
-    }
-
-private:
-    static constexpr std::uint64_t header_size = 46;
-
-    struct extents {
-        std::uint64_t packed;
-        std::uint64_t plain;
-        std::uint64_t at;
-    };
-
-    [[noreturn]] void fail(error_code code, std::string_view place, std::string_view why) const {
-        STEMMA_THROW(error(code, file_, place, why));
-    }
-
-    void check(bool right) const {
-        if (!right) {
-            fail(error_code::malformed, "", "is no .npz file, or a damaged one");
-        }
-    }
-
-    [[nodiscard]] std::uint64_t number(std::uint64_t at, unsigned size) const {
-        check(at <= bytes_.size() && size <= bytes_.size() - at);
-        std::uint64_t value = 0;
-        for (auto i = size; i-- > 0;) {
-            value = value << 8U | static_cast<unsigned char>(bytes_[at + i]);
-        }
-        return value;
-    }
-
-    [[nodiscard]] std::string_view text(std::uint64_t at, std::uint64_t size) const {
-        check(at <= bytes_.size() && size <= bytes_.size() - at);
-        return bytes_.substr(at, size);
-    }
-
-    /// A comment of up to 64 KiB may stand behind the end of the directory.
-    [[nodiscard]] std::uint64_t find_end() const {
-        constexpr std::uint64_t end_size = 22;
-        constexpr std::uint64_t most = end_size + 0xffffU;
-        check(bytes_.size() >= end_size);
-        const auto last = bytes_.size() - end_size;
-        const auto first = bytes_.size() > most ? bytes_.size() - most : 0;
-        for (auto at = last;; --at) {
-            if (bytes_.substr(at, 4) == "PK\5\6" &&
-                number(at + 20, 2) == bytes_.size() - at - end_size) {
-                return at;
-            }
-            check(at > first);
-        }
-    }
-
-    /// Numbers too large for their field stand in an extra one.
-    [[nodiscard]] extents read_extents(std::uint64_t at, std::string_view extra) const {
-        extents found{number(at + 20, 4), number(at + 24, 4), number(at + 42, 4)};
-        auto field = static_cast<std::uint64_t>(extra.data() - bytes_.data());
-        const auto end = field + extra.size();
-        while (field + 4 <= end) {
-            const auto kind = number(field, 2);
-            const auto size = number(field + 2, 2);
-            field += 4;
-            check(size <= end - field);
-            auto next = field;
-            for (auto* one : {&found.plain, &found.packed, &found.at}) {
-                if (kind == 1 && *one == 0xffff'ffffU) {
-                    check(next + 8 <= field + size);
-                    *one = number(next, 8);
-                    next += 8;
-                }
-            }
-            field += size;
-        }
-        return found;
-    }
-
-    [[nodiscard]] std::uint64_t read_entry(std::uint64_t at,
-                                           std::vector<npz_entry>& entries) const {
-        check(number(at, 4) == 0x02014b50U);
-        const auto flags = number(at + 8, 2);
-        const auto method = number(at + 10, 2);
-        auto name = text(at + header_size, number(at + 28, 2));
-        const auto extra = text(at + header_size + name.size(), number(at + 30, 2));
-        const auto where = read_extents(at, extra);
-        const auto next = at + header_size + name.size() + extra.size() + number(at + 32, 2);
-        if (name.ends_with('/')) {
-            return next; // a folder
-        }
-        const auto place = name.substr(0, 200);
-        if ((flags & 1U) != 0) {
-            fail(error_code::unsupported, place, "is encrypted");
-        }
-        if (method != 0) {
-            fail(error_code::unsupported, place,
-                 "is compressed; save with numpy.savez, which does not compress, instead of "
-                 "numpy.savez_compressed");
-        }
-        check(number(where.at, 4) == 0x04034b50U && where.plain == where.packed);
-        const auto data = where.at + 30 + number(where.at + 26, 2) + number(where.at + 28, 2);
-        const auto content = text(data, where.plain);
-        if (name.ends_with(".npy")) {
-            name.remove_suffix(4);
-        }
-        entries.push_back({name, content});
-        return next;
-    }
-
-    std::string_view bytes_;
-    std::string_view file_;
-};
-
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Returns: the members of an .npz file as `numpy.savez` writes it, in its order. Checksums are not
 /// looked at.
 /// Requires: `bytes` outlive the result.
@@ -176,7 +35,22 @@ namespace detail {
 /// or encrypted. Complexity: O(members).
 [[nodiscard]] inline std::vector<npz_entry> read_npz(std::string_view bytes,
                                                      std::string_view file) {
-    return detail::zip_directory_reader(bytes, file).read();
+    std::vector<npz_entry> entries;
+    for (const auto& member : zip_directory_reader(bytes, file, ".npz file").read()) {
+        auto name = member.name;
+        if (member.packed) {
+            STEMMA_THROW(error(error_code::unsupported, file, name.substr(0, 200),
+                               member.encrypted
+                                   ? "is encrypted"
+                                   : "is compressed; save with numpy.savez, which does not "
+                                     "compress, instead of numpy.savez_compressed"));
+        }
+        if (name.ends_with(".npy")) {
+            name.remove_suffix(4);
+        }
+        entries.push_back({name, member.bytes});
+    }
+    return entries;
 }
 
 } // namespace detail

@@ -113,10 +113,16 @@ public:
     /// Returns: how many parameters there are, read or not.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
 
-    /// Returns: the name of the value that parameter `p` is.
+    /// Returns: the name of the value that parameter `p` is, or what `rename_parameters` gave it.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
-        return model_->value_name(parameters_[p]);
+        return p < names_.size() && !names_[p].empty() ? std::string_view(names_[p])
+                                                       : model_->value_name(parameters_[p]);
     }
+
+    /// Gives parameters names that were found elsewhere, by number: those with "" and those behind
+    /// the last one keep the name of their value.
+    void rename_parameters(std::vector<std::string> names) { names_ = std::move(names); }
+
     /// Returns: the value that parameter `p` is.
     [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
 
@@ -383,6 +389,7 @@ private:
     const Model* model_;
     detail::edgeless_graph graph_;
     std::vector<id> parameters_;        // initializers, then results that are one
+    std::vector<std::string> names_;    // of parameters, where others than those of the values
     detail::ranked_ids are_parameters_; // values
     id passed_on_ = 0;                  // how many results
     detail::parameter_reads reads_;

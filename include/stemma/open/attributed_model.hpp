@@ -96,7 +96,6 @@ public:
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
     /// To add sets of tags to its pool, as editors do.
     [[nodiscard]] tagging& tags() noexcept { return found_; }
-
     /// Where the nodes were written: as exporters, a capture or an original say, or the record of
     /// the file. Several threads may ask. Complexity: that of `find_sources`, the first time.
     [[nodiscard]] const source_lines& lines() const {
@@ -155,12 +154,10 @@ public:
 
     /// Returns: the modules that own the parameters.
     [[nodiscard]] const detail::parameter_owners& owners() { return context().owners(); }
-
     /// Returns: what the parts of a capture besides its modules claim, by source.
     [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
     /// Returns: what a user should know of how well those fit the model.
     [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
-
     /// Returns: all that the sources claim about a node.
     [[nodiscard]] std::vector<claim> claims_about(id node) {
         std::vector<claim> claims;
@@ -317,6 +314,9 @@ private:
             capture_.reset();
             notes_.push_back(*std::move(note));
             return false;
+        }
+        if (auto whole = capture_->complete(modules_)) {
+            modules_ = *std::move(whole);
         }
         return true;
     }

@@ -6,6 +6,7 @@
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/captures.hpp>
+#include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
@@ -42,8 +43,8 @@ namespace stemma {
 
 namespace detail {
 
-/// Whether a file holds a model rather than text, which begins with no control characters but
-/// white space.
+/// Whether a file holds a model rather than a checkpoint, or text, which begins with no control
+/// characters but white space.
 [[nodiscard]] inline bool holds_model(const std::string& path) {
     std::error_code failed; // a pipe can be read once only
     if (!std::filesystem::is_regular_file(path, failed)) {
@@ -52,7 +53,8 @@ namespace detail {
     const mapped_file file(path);
     const auto bytes = file.bytes();
     return !bytes.empty() && static_cast<unsigned char>(bytes.front()) < 0x20 &&
-           std::string_view("\t\n\r").find(bytes.front()) == std::string_view::npos;
+           std::string_view("\t\n\r").find(bytes.front()) == std::string_view::npos &&
+           !is_checkpoint(bytes, path);
 }
 
 /// What a model that was attributed knows of another one that was made of it.
@@ -64,7 +66,7 @@ public:
     [[nodiscard]] module_tree modules() override { return original_->modules(); }
 
     [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
-                                                        const module_tree&) const override {
+                                                        const module_tree&) override {
         const auto& changed = ops.model();
         const auto threads = original_->options().threads;
         alignment_ = align_graphs(comparable_model(original_->model(), true, threads),
@@ -205,7 +207,7 @@ private:
     }
 
     std::shared_ptr<attributed_model> original_;
-    mutable graph_alignment alignment_;
+    graph_alignment alignment_;
     std::vector<id> members_;
     std::vector<id> modules_;
     std::vector<id> number_;  // of origins, by node of the original

@@ -24,7 +24,8 @@ using found = std::vector<std::pair<std::string, std::string>>;
 namespace {
 
 /// Modules of a convolution and a normalization, one behind the other, each with something behind.
-found ends(const std::vector<std::pair<std::string, std::string>>& modules) {
+found ends(const std::vector<std::pair<std::string, std::string>>& modules,
+           const std::vector<std::string>& others = {}) {
     test::operator_scene ops;
     std::vector<std::string> paths;
     std::vector<std::string> places;
@@ -49,6 +50,7 @@ found ends(const std::vector<std::pair<std::string, std::string>>& modules) {
     ops.add({last}, "", "MatMul");
     places.emplace_back();
     free.push_back(false);
+    paths.insert(paths.end(), others.begin(), others.end());
     const auto tree = test::tree_of(paths);
     const auto owners = stemma::detail::find_parameter_owners(ops, tree);
     std::vector<id> placed;
@@ -61,12 +63,13 @@ found ends(const std::vector<std::pair<std::string, std::string>>& modules) {
                                                                    placed);
     const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
     found result;
-    stemma::detail::equal_modules(ops, tree, code, owners, units, exits)
-        .for_each_end([&](id m, const std::vector<id>& operators) {
-            for (auto v : operators) {
-                result.emplace_back(tree.path(m), ops.name(v));
-            }
-        });
+    const auto note = [&](id m, const std::vector<id>& operators) {
+        for (auto v : operators) {
+            result.emplace_back(tree.path(m), ops.name(v));
+        }
+    };
+    const stemma::detail::equal_modules finder(ops, tree, code, owners, units, exits);
+    others.empty() ? finder.for_each_end(note) : finder.for_each_activated(note);
     return result;
 }
 
@@ -83,6 +86,13 @@ TEST_CASE("equal_modules: not what one caller does, or what does not always foll
     CHECK(ends({{"stem", "Relu"}, {"a.left", "Tanh"}, {"a.right", "Relu"}}).empty());
     CHECK(ends({{"stem", "Relu"}, {"a.left", "Relu"}}).empty());
     CHECK(ends({{"stem", "MaxPool"}, {"a.left", "MaxPool"}, {"a.right", "MaxPool"}}).empty());
+}
+
+TEST_CASE("equal_modules: what follows a module that ends in one without parameters is in it") {
+    CHECK(ends({{"a", "Relu"}}, {"a.act"}) == found{{"a", "a/Relu"}});
+    CHECK(ends({{"a", "MaxPool"}}, {"a.act"}).empty());
+    CHECK(ends({{"a", "Relu"}}, {"a.act", "a.act.inner"}).empty());
+    CHECK(ends({{"a", "Relu"}}, {"b.act"}).empty());
 }
 
 TEST_CASE("find_parameter_patterns: equal where names below are") {

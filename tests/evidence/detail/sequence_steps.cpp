@@ -10,6 +10,7 @@
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
 #include <utility>
@@ -31,7 +32,7 @@ struct chain {
     stemma::module_tree tree;
     stemma::detail::parameter_owners owners;
 
-    explicit chain(const pairs& operators, texts others = {}) {
+    explicit chain(const pairs& operators, texts others = {}, const texts& folded = {}) {
         for (const auto& [type, owner] : operators) {
             const auto v = ops.size() == 0 ? ops.add({}, type, type)
                                            : ops.add({static_cast<id>(ops.size() - 1)}, type, type);
@@ -41,7 +42,14 @@ struct chain {
             }
             owners_of.push_back(owner);
         }
-        tree = test::tree_of(others);
+        stemma::module_tree_builder builder;
+        for (const auto& path : others) {
+            static_cast<void>(builder.at_path(path));
+        }
+        for (const auto& path : folded) {
+            builder.add_parameter(builder.at_path(path), {"weight", "float32", {}, true});
+        }
+        tree = builder.build();
         owners = stemma::detail::find_parameter_owners(ops, tree);
     }
 
@@ -92,6 +100,24 @@ TEST_CASE("sequence_steps: what does nothing any more comes last, but for what i
     CHECK(dropout.steps() == texts{"net new 1: Relu"});
     const chain folded(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "net.3"}});
     CHECK(folded.steps().empty());
+}
+
+TEST_CASE("sequence_steps: members with parameters that nobody reads were folded away") {
+    const texts all{"net.0", "net.1", "net.2", "net.3"};
+    const chain between(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "net.3"}}, all, {"net.1"});
+    CHECK(between.steps() == texts{"net net.2: Relu"});
+    const chain behind(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "out"}},
+                       {"net.0", "net.1", "net.2"}, {"net.1"});
+    CHECK(behind.steps() == texts{"net net.2: Relu"});
+    const chain unknown(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "out"}},
+                        {"net.0", "net.1", "net.2"});
+    CHECK(unknown.steps().empty());
+    const chain inside(pairs{{"Conv", "net.0.0"}, {"Clip", ""}, {"Conv", "net.1"}},
+                       {"net.0.0", "net.0.1", "net.0.2"}, {"net.0.1"});
+    CHECK(inside.steps().back() == "net.0 net.0.2: Clip");
+    for (const auto& step : inside.steps()) {
+        CHECK(step == "net.0 net.0.2: Clip");
+    }
 }
 
 TEST_CASE("sequence_steps: members of one kind, of which none is left out, may be a mere list") {

@@ -34,23 +34,33 @@
 
 namespace stemma::detail {
 
-/// Returns: the shapes of the initializers that the operators read.
-/// Complexity: O(fields of initializers); data is not touched.
-[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
-                                                            const onnx_operators<wire_model>& ops) {
+/// Returns: for each parameter the number of the initializer that it is, or that is passed on to
+/// it; `no_id` where there is none. Complexity: O(values + parameters).
+[[nodiscard]] inline std::vector<id> tensors_of_parameters(const wire_model& model,
+                                                           const onnx_operators<wire_model>& ops) {
     std::vector<id> tensor_of(model.value_count(), no_id);
     for (id t = 0; t < model.tensors().size(); ++t) {
         if (model.tensors()[t].value != no_id) {
             tensor_of[model.tensors()[t].value] = t;
         }
     }
-    parameter_shapes shapes;
+    std::vector<id> tensors;
     for (id p = 0; p < ops.parameter_count(); ++p) {
         auto value = ops.parameter_value(p);
         for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
             value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
         }
-        const auto tensor = tensor_of[value];
+        tensors.push_back(tensor_of[value]);
+    }
+    return tensors;
+}
+
+/// Returns: the shapes of the initializers that the operators read.
+/// Complexity: O(fields of initializers); data is not touched.
+[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
+                                                            const onnx_operators<wire_model>& ops) {
+    parameter_shapes shapes;
+    for (const auto tensor : tensors_of_parameters(model, ops)) {
         shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
                                    : read_tensor_header(model, model.tensors()[tensor]).dims);
     }

@@ -82,6 +82,30 @@ public:
         }
     }
 
+    /// Calls `f(m, operators)` for what follows a module that holds, behind all that reads
+    /// parameters, another one without any: an activation. Whichever of both does it, it is in the
+    /// first. Complexity: O(modules).
+    template <class Function>
+    void for_each_activated(Function f) const {
+        std::vector<id> last(tree_.size(), no_id); // what a module holds last
+        for (id m = 1; m < tree_.size(); ++m) {
+            last[tree_.parent(m)] = m;
+        }
+        for (id m = 1; m < tree_.size(); ++m) {
+            const auto inner = last[m];
+            const bool activated = inner != no_id && tree_.end(inner) == inner + 1 &&
+                                   !code_.declares_below(inner) && !code_.owns_below(inner) &&
+                                   !code_.is_list(m) && code_.owns_below(m);
+            if (!activated || exits_.only(m) == no_id) {
+                continue;
+            }
+            const auto unit = units_.behind(exits_.only(m));
+            if (!unit.empty() && computes_elementwise(unit)) {
+                f(m, unit);
+            }
+        }
+    }
+
 private:
     /// Returns: what follows all modules of one kind, if it is the same, and not what one caller
     /// does with each of them.

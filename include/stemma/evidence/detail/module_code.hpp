@@ -15,6 +15,12 @@
 
 namespace stemma::detail {
 
+/// Modules that say which parameters they have, be they read or not.
+template <class Modules>
+concept declaring_modules = requires(const Modules& modules, id m) {
+    modules.parameter_count(m);
+};
+
 /// Which modules compute something themselves, as far as names tell.
 template <module_view Modules>
 class module_code {
@@ -24,7 +30,8 @@ public:
     module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
         : tree_(modules.index())
         , holds_only_numbers_(tree_.size(), false)
-        , owns_below_(tree_.size(), false) {
+        , owns_below_(tree_.size(), false)
+        , declares_below_(tree_.size(), false) {
         std::vector<bool> other(tree_.size(), false); // owns a parameter, or what has a name
         for (id p = 0; p < ops.parameter_count(); ++p) {
             for (auto owner : owners.of(p)) {
@@ -40,6 +47,10 @@ public:
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             const auto above = tree_.parent(m);
             owns_below_[above] = owns_below_[above] || owns_below_[m];
+            if constexpr (declaring_modules<Modules>) {
+                declares_below_[m] = declares_below_[m] || modules.parameter_count(m) > 0;
+            }
+            declares_below_[above] = declares_below_[above] || declares_below_[m];
         }
         for (id m = 0; m < tree_.size(); ++m) {
             holds_only_numbers_[m] = holds_only_numbers_[m] && !other[m];
@@ -61,10 +72,17 @@ public:
     /// Whether a module or one inside owns a parameter.
     [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
 
+    /// Whether a module or one inside has parameters, be they read or not.
+    [[nodiscard]] bool declares_below(id m) const { return declares_below_[m]; }
+
+    /// Whether a module has parameters that nobody reads, as they were folded into others.
+    [[nodiscard]] bool is_folded(id m) const { return declares_below_[m] && !owns_below_[m]; }
+
 private:
     const tree_index& tree_;
     std::vector<bool> holds_only_numbers_;
     std::vector<bool> owns_below_;
+    std::vector<bool> declares_below_;
 };
 
 } // namespace stemma::detail

@@ -105,7 +105,9 @@ private:
                 found[v] = module;
             }
         };
-        equal_modules(ops_, modules_, code_, owners_, units, exits).for_each_end(give);
+        const equal_modules ends(ops_, modules_, code_, owners_, units, exits);
+        ends.for_each_activated(give);
+        ends.for_each_end(give);
         sequence_steps<Ops, Modules> steps(ops_, modules_, code_, units, exits);
         for (const auto& step : steps.run()) {
             if (step.member == no_id) {

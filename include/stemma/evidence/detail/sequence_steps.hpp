@@ -111,8 +111,13 @@ private:
         for (std::size_t a = 0, b = 0; a < members.size(); a = b) {
             for (b = a + 1; b < members.size() && !exits_.has_any(members[b].module); ++b) {
             }
-            if (b < members.size() && exits_.only(members[a].module) != no_id) {
+            if (exits_.only(members[a].module) == no_id) {
+                continue;
+            }
+            if (b < members.size()) {
                 look_between(sequence, members, a, b, mixed);
+            } else {
+                look_behind(sequence, members, a);
             }
         }
     }
@@ -133,11 +138,14 @@ private:
             return;
         }
         std::vector<member> vacant;
+        bool folded = false;
         auto next = a + 1;
         for (auto n = members[a].number + 1; n < members[b].number; ++n) {
             const bool known = next < b && members[next].number == n;
             if (!known) {
                 vacant.push_back({n, no_id});
+            } else if (code_.is_folded(members[next].module)) {
+                folded = true;
             } else if (!code_.owns_below(members[next].module)) {
                 vacant.push_back(members[next]);
             }
@@ -157,11 +165,27 @@ private:
             for (auto& unit : found) {
                 take(vacant.front(), sequence, std::move(unit));
             }
-        } else if (found.size() == 1 && !vacant.empty() && !is_convolution(first)) {
+        } else if (found.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // What is left out then does nothing any more, as a dropout: that comes last.
             take(vacant.front(), sequence, std::move(found.front()));
         } else if (vacant.empty() && mixed && found.size() == 1) {
             look_inside(members[a].module, found.front());
+        }
+    }
+
+    /// One member without parameters that ends a sequence, behind one that was folded: what a
+    /// normalization is followed by.
+    void look_behind(id sequence, const std::vector<member>& members, std::size_t a) {
+        const bool ends_so = members.size() == a + 3 && code_.is_folded(members[a + 1].module) &&
+                             !code_.declares_below(members[a + 2].module) &&
+                             is_leaf(members[a + 2].module) &&
+                             !code_.owns_below(members[a + 2].module);
+        if (!ends_so) {
+            return;
+        }
+        if (auto unit = units_.behind(exits_.only(members[a].module)); !unit.empty()) {
+            steps_.push_back(
+                {sequence, members[a + 2].number, members[a + 2].module, std::move(unit)});
         }
     }
 
@@ -175,16 +199,21 @@ private:
             return;
         }
         member last{0, no_id};
-        member vacant{0, no_id};
+        std::vector<member> held;
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
             if (const auto number = list_place(modules_.attribute(c))) {
+                held.push_back({*number, c});
                 const bool owns = code_.owns_below(c);
-                last = owns && *number >= last.number ? member{*number, c} : last;
+                last = owns && *number >= last.number ? held.back() : last;
             }
         }
-        vacant.number = last.number + 1;
-        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            vacant.module = list_place(modules_.attribute(c)) == vacant.number ? c : vacant.module;
+        std::sort(held.begin(), held.end(),
+                  [](const member& a, const member& b) { return a.number < b.number; });
+        member vacant{last.number + 1, no_id};
+        for (const auto& one : held) {
+            const bool next = one.number == vacant.number;
+            vacant.number += next && code_.is_folded(one.module) ? 1U : 0U;
+            vacant.module = next && !code_.is_folded(one.module) ? one.module : vacant.module;
         }
         if (last.module != no_id) {
             steps_.push_back({m, vacant.number, vacant.module, unit});

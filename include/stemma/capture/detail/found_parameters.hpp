@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP
+#define STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP
+
+#include <stemma/capture/detail/captured_claims.hpp>
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/checkpoint_modules.hpp>
+#include <stemma/checkpoint/detail/content_matcher.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The operators of a model whose parameters are called as in a checkpoint, where their names lead
+/// nowhere and their contents are found there.
+class found_parameters {
+public:
+    /// Complexity: that of `content_matcher`.
+    found_parameters(const onnx_operators<wire_model>& ops, const module_tree& modules,
+                     const checkpoint& known)
+        : ops_(ops), known_(&known), wrapped_(wrapper_length(known)) {
+        const auto& model = ops.model();
+        const auto tensors = tensors_of_parameters(model, ops);
+        const auto owners = find_parameter_owners(ops, modules);
+        std::vector<bool> wanted(model.tensors().size(), false);
+        for (id p = 0; p < ops.parameter_count(); ++p) {
+            if (tensors[p] != no_id && owners.of(p).empty()) {
+                wanted[tensors[p]] = true;
+                ++unknown_;
+            }
+        }
+        const auto found = content_matcher(model, known).match(wanted);
+        std::vector<std::string> names(ops.parameter_count());
+        found_.resize(names.size(), false);
+        for (id p = 0; p < names.size(); ++p) {
+            if (tensors[p] != no_id && wanted[tensors[p]] && !found[tensors[p]].empty()) {
+                names[p] = name_of(found[tensors[p]]);
+                found_[p] = true;
+                ++count_;
+            }
+        }
+        ops_.rename_parameters(std::move(names));
+    }
+
+    /// The operators, with those names.
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+
+    /// How many parameters were found.
+    [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+    /// How many were looked for.
+    [[nodiscard]] std::size_t unknown() const noexcept { return unknown_; }
+
+    /// Returns: paths of members of sequences that operators speak of and the modules lack.
+    /// Complexity: that of `parameter_regions::find_missing_members`.
+    [[nodiscard]] std::vector<std::string> missing_members(const module_tree& modules) const {
+        evidence_context<onnx_operators<wire_model>, module_tree> context(ops_, modules);
+        std::vector<std::string> paths;
+        for (const auto& [sequence, number] : parameter_regions::find_missing_members(context)) {
+            const auto above = modules.path(sequence);
+            paths.push_back(above + (above.empty() ? "" : ".") + std::to_string(number));
+        }
+        return paths;
+    }
+
+    /// Returns: what they tell of the operators that read them, and of those around: as the
+    /// sources `parameter_names` and `parameter_regions` do. Complexity: that of these.
+    [[nodiscard]] claim_table claims(const module_tree& modules) const {
+        evidence_context<onnx_operators<wire_model>, module_tree> context(ops_, modules);
+        const auto direct = parameter_names{}.prepare(context);
+        const auto around = parameter_regions{}.prepare(context);
+        claim_table table{provenance::contents, std::vector<claim>(ops_.model().node_count())};
+        for (id node = 0; node < table.of.size(); ++node) {
+            auto& kept = table.of[node];
+            const auto keep = [&](const claim& made) {
+                // Of several that share a tensor the surest counts; of equals, what holds both.
+                if (kept.module == no_id || made.confidence > kept.confidence) {
+                    kept = made;
+                } else if (made.confidence == kept.confidence && made.module != kept.module) {
+                    kept.module = modules.index().lca(made.module, kept.module);
+                    kept.exact = false;
+                }
+            };
+            bool reads = false;
+            ops_.for_each_parameter(node, [&](id p) { reads = reads || found_[p]; });
+            if (reads) {
+                direct.for_each_claim(node, keep);
+            }
+            if (kept.module == no_id) {
+                around.for_each_claim(node, keep);
+            }
+            kept.source = provenance::contents;
+        }
+        return table;
+    }
+
+private:
+    /// Returns: the entry's name; of several, one of the module that holds all of theirs.
+    [[nodiscard]] std::string name_of(const std::vector<std::size_t>& entries) const {
+        const auto name = [&](std::size_t entry) {
+            return without_wrappers(known_->entries()[entry].name, wrapped_);
+        };
+        const auto first = name(entries.front());
+        auto common = first.substr(0, first.rfind('.') + 1); // with the dot
+        for (const auto entry : entries) {
+            const auto other = name(entry);
+            while (!other.starts_with(common)) {
+                const auto dot = common.substr(0, common.size() - 1).rfind('.');
+                common = common.substr(0, dot == common.npos ? 0 : dot + 1);
+            }
+        }
+        return std::string(common) + std::string(first.substr(first.rfind('.') + 1));
+    }
+
+    onnx_operators<wire_model> ops_;
+    const checkpoint* known_;
+    std::size_t wrapped_;
+    std::vector<bool> found_; // by parameter
+    std::size_t count_ = 0;
+    std::size_t unknown_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP

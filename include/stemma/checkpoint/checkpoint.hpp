@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECKPOINT_CHECKPOINT_HPP
+#define STEMMA_CHECKPOINT_CHECKPOINT_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/io/file.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A tensor of a checkpoint: what it is, and where its elements are.
+struct checkpoint_entry {
+    std::string name{};                  ///< in the state dict: `encoder.layer.0.attention.weight`
+    std::int32_t data_type = 0;          ///< the number that ONNX has for the type (`TensorProto`)
+    std::uint32_t width = 0;             ///< bytes of one element
+    std::vector<std::int64_t> shape{};   ///< extents, none of a scalar
+    std::vector<std::int64_t> strides{}; ///< in elements; none where these follow one another
+    std::size_t file = 0;                ///< number of the file, see `checkpoint::file`
+    std::uint64_t offset = 0;            ///< of the first element in that file
+    std::uint64_t size = 0;              ///< bytes of all elements
+    std::size_t alias_of = 0; ///< the first entry that is the same piece of the same storage;
+                              ///< itself where there is none before it
+    bool trainable = false;   ///< whether the file says that it asks for a gradient
+
+    /// Whether its elements follow one another in the file, so that they can be copied as they are.
+    [[nodiscard]] bool is_contiguous() const noexcept { return strides.empty(); }
+};
+
+/// A module that a checkpoint names, with or without tensors.
+struct checkpoint_module {
+    std::string path{};            ///< "" of the root
+    std::string qualified_class{}; ///< "" where the file does not say it
+};
+
+/// The tensors of a checkpoint in one file or in several, which stay mapped; what they hold is read
+/// when it is asked for.
+class checkpoint {
+public:
+    /// Requires: entries lie in the files, have names that differ, and as many bytes as their shape
+    /// says.
+    checkpoint(std::vector<mapped_file> files, std::vector<checkpoint_entry> entries,
+               std::vector<checkpoint_module> modules = {})
+        : files_(std::move(files)), entries_(std::move(entries)), modules_(std::move(modules)) {
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            by_name_.emplace(entries_[i].name, i);
+        }
+    }
+
+    /// The tensors, in the order of the files.
+    [[nodiscard]] std::span<const checkpoint_entry> entries() const noexcept { return entries_; }
+
+    /// The modules that the file names besides those in the names of tensors, parents first; none
+    /// where it names no modules.
+    [[nodiscard]] std::span<const checkpoint_module> modules() const noexcept { return modules_; }
+
+    /// The files: one, or those that an index names.
+    [[nodiscard]] std::span<const mapped_file> files() const noexcept { return files_; }
+
+    /// Returns: the entry of that name, or null.
+    [[nodiscard]] const checkpoint_entry* find(std::string_view name) const {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? nullptr : &entries_[found->second];
+    }
+
+    /// Returns: the bytes of an entry where they lie. Requires: it is contiguous.
+    [[nodiscard]] std::string_view mapped_bytes(const checkpoint_entry& entry) const {
+        STEMMA_ASSERT(entry.is_contiguous(), "the elements follow one another");
+        return files_[entry.file].bytes().substr(entry.offset, entry.size);
+    }
+
+    /// Calls `f(bytes)` for one piece after the other of an entry's elements, in the order of its
+    /// shape, the last extent fastest; a piece is valid during the call. Pages that were read leave
+    /// the memory of the process. Complexity: O(bytes); memory for one piece.
+    template <class Function>
+    void for_each_piece(const checkpoint_entry& entry, Function f) const {
+        if (entry.is_contiguous()) {
+            const auto& file = files_[entry.file];
+            for (std::uint64_t at = 0; at < entry.size; at += piece_size) {
+                const auto size = std::min(piece_size, entry.size - at);
+                f(file.bytes().substr(entry.offset + at, size));
+                file.release(entry.offset + at, size);
+            }
+        } else {
+            gather(entry, f);
+        }
+    }
+
+    /// Returns: the elements of an entry. Complexity: O(bytes).
+    [[nodiscard]] std::string bytes(const checkpoint_entry& entry) const {
+        std::string all;
+        all.reserve(entry.size);
+        for_each_piece(entry, [&](std::string_view piece) { all.append(piece); });
+        return all;
+    }
+
+private:
+    static constexpr std::uint64_t piece_size = 1U << 22U;
+
+    /// Puts together what does not follow one another.
+    template <class Function>
+    void gather(const checkpoint_entry& entry, Function f) const {
+        constexpr std::size_t full = 1U << 16U;
+        const char* const begin = files_[entry.file].bytes().data() + entry.offset;
+        const auto rank = entry.shape.size();
+        std::vector<std::int64_t> index(rank, 0);
+        std::string piece;
+        std::int64_t at = 0;
+        for (auto left = entry.size / entry.width; left > 0; --left) {
+            piece.append(begin + at * static_cast<std::int64_t>(entry.width), entry.width);
+            if (piece.size() >= full) {
+                f(std::string_view(piece));
+                piece.clear();
+            }
+            for (auto axis = rank; axis-- > 0;) {
+                at += entry.strides[axis];
+                if (++index[axis] < entry.shape[axis]) {
+                    break;
+                }
+                at -= entry.strides[axis] * entry.shape[axis];
+                index[axis] = 0;
+            }
+        }
+        if (!piece.empty()) {
+            f(std::string_view(piece));
+        }
+    }
+
+    std::vector<mapped_file> files_;
+    std::vector<checkpoint_entry> entries_;
+    std::vector<checkpoint_module> modules_;
+    std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' names
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CHECKPOINT_CHECKPOINT_HPP

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
+#define STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
+
+#include <stemma/core/detail/bit_cast.hpp>
+#include <stemma/core/detail/hash.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Floating point numbers as they lie in a file, with strides.
+struct strided_floats {
+    std::string_view bytes; ///< from the first element on, to the last one at least
+    std::int64_t data_type; ///< of ONNX
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> strides; ///< in elements
+
+    /// Whether elements of a type can be read.
+    [[nodiscard]] static bool reads(std::int64_t data_type) noexcept {
+        return data_type == 1 || data_type == 10 || data_type == 11 || data_type == 16;
+    }
+
+    /// Returns: the element that stands so many elements behind the first. Requires: `reads`.
+    [[nodiscard]] double at(std::uint64_t index) const noexcept {
+        const auto load = [&](auto value) {
+            std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
+            return value;
+        };
+        switch (data_type) {
+        case 1:
+            return static_cast<double>(load(float()));
+        case 11:
+            return load(double());
+        case 16:
+            return static_cast<double>(
+                detail::bit_cast<float>(std::uint32_t{load(std::uint16_t())} << 16U));
+        default:
+            return half(load(std::uint16_t()));
+        }
+    }
+
+private:
+    [[nodiscard]] static double half(std::uint16_t bits) noexcept {
+        const auto exponent = static_cast<int>(bits >> 10U & 31U);
+        const auto fraction = static_cast<double>(bits & 0x3ffU);
+        const auto size =
+            exponent == 0 ? std::ldexp(fraction, -24)
+                          : std::ldexp(1024.0 + fraction, exponent == 31 ? 1000 : exponent - 25);
+        return (bits & 0x8000U) != 0 ? -size : size;
+    }
+};
+
+/// A few rows of a tensor along one of its axes, by which it is known again where a factor was
+/// multiplied with each row, as folding a normalization into a convolution does, where it was
+/// turned, and where its numbers were rounded.
+class row_sketch {
+public:
+    /// Requires: `axis` is one of the tensor's; it has elements, and `strided_floats::reads` holds
+    /// of its type. Complexity: O(elements of the rows), 32 at most.
+    row_sketch(const strided_floats& tensor, std::size_t axis)
+        : rows_(static_cast<std::uint64_t>(tensor.shape[axis])) {
+        auto shape = hash_mix(rows_, tensor.shape.size());
+        std::vector<std::int64_t> sizes;
+        std::vector<std::int64_t> strides;
+        for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+            if (i != axis) {
+                shape = hash_mix(shape, static_cast<std::uint64_t>(tensor.shape[i]));
+                sizes.push_back(tensor.shape[i]);
+                strides.push_back(tensor.strides[i]);
+            }
+        }
+        shape_ = shape;
+        const auto count = std::min(rows_, most_rows);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto row = i * rows_ / count;
+            read_row(tensor, row * static_cast<std::uint64_t>(tensor.strides[axis]), sizes,
+                     strides);
+        }
+    }
+
+    /// Returns: numbers of which tensors have some in common where one was made of the other, and
+    /// hardly any else; none where rows are too short to tell. Complexity: O(rows).
+    [[nodiscard]] std::vector<std::uint64_t> keys() const {
+        std::vector<std::uint64_t> all;
+        if (width_ < 2) {
+            return all;
+        }
+        for (std::size_t first = 0; first + rows_of_key <= largest_.size(); first += rows_of_key) {
+            auto key = hash_mix(shape_, first);
+            for (std::size_t i = 0; i < rows_of_key; ++i) {
+                key = hash_mix(key, largest_[first + i]);
+            }
+            all.push_back(key);
+        }
+        return all;
+    }
+
+    /// Whether each row is that of another one times a factor, as far as both are kept.
+    /// Complexity: O(rows).
+    [[nodiscard]] bool fits(const row_sketch& other) const noexcept {
+        if (shape_ != other.shape_ || samples_.size() != other.samples_.size()) {
+            return false;
+        }
+        std::size_t told = 0;
+        for (std::size_t row = 0; row * samples_of_row < samples_.size(); ++row) {
+            const auto mine = std::span(samples_).subspan(row * samples_of_row, samples_of_row);
+            const auto others =
+                std::span(other.samples_).subspan(row * samples_of_row, samples_of_row);
+            const auto told_here = compare(mine, others);
+            if (!told_here) {
+                return false;
+            }
+            told += *told_here;
+        }
+        return told >= least_told;
+    }
+
+private:
+    static constexpr std::uint64_t most_rows = 32;
+    static constexpr std::size_t rows_of_key = 4;
+    static constexpr std::size_t samples_of_row = 8;
+    static constexpr std::size_t least_told = 12;
+
+    /// Keeps where the largest number of a row is, and some numbers of it.
+    void read_row(const strided_floats& tensor, std::uint64_t begin,
+                  const std::vector<std::int64_t>& sizes,
+                  const std::vector<std::int64_t>& strides) {
+        std::vector<std::int64_t> index(sizes.size(), 0);
+        std::uint64_t width = 1;
+        for (const auto extent : sizes) {
+            width *= static_cast<std::uint64_t>(extent);
+        }
+        width_ = width;
+        std::uint64_t at = begin;
+        std::uint64_t largest = 0;
+        double most = -1;
+        const auto first_sample = samples_.size();
+        samples_.resize(first_sample + samples_of_row, 0.0);
+        for (std::uint64_t i = 0; i < width; ++i) {
+            const auto value = tensor.at(at);
+            if (std::fabs(value) > most) {
+                most = std::fabs(value);
+                largest = i;
+            }
+            // Numbers spread over the row; the last of each part is kept.
+            samples_[first_sample + i * samples_of_row / width] = value;
+            for (auto axis = sizes.size(); axis-- > 0;) {
+                at += static_cast<std::uint64_t>(strides[axis]);
+                if (++index[axis] < sizes[axis]) {
+                    break;
+                }
+                at -= static_cast<std::uint64_t>(strides[axis] * sizes[axis]);
+                index[axis] = 0;
+            }
+        }
+        largest_.push_back(largest);
+    }
+
+    /// Returns: how many numbers of two rows agree beyond the one that the factor was read from;
+    /// nothing where one does not. Small ones tell nothing, as they may be rounded away.
+    [[nodiscard]] static std::optional<std::size_t> compare(std::span<const double> mine,
+                                                            std::span<const double> others) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < mine.size(); ++i) {
+            best = std::fabs(others[i]) > std::fabs(others[best]) ? i : best;
+        }
+        const auto factor = mine[best] / others[best];
+        if (!std::isfinite(factor)) {
+            return mine[best] == 0 ? std::optional<std::size_t>(0) : std::nullopt;
+        }
+        constexpr double tolerance = 0.004; // bfloat16 keeps eight bits
+        const auto size = std::fabs(mine[best]);
+        std::size_t told = 0;
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            if (!(std::fabs(mine[i] - factor * others[i]) <= tolerance * size)) {
+                return std::nullopt;
+            }
+            told += i != best && std::fabs(mine[i]) > 16 * tolerance * size ? 1U : 0U;
+        }
+        return told;
+    }
+
+    std::uint64_t rows_;
+    std::uint64_t shape_ = 0; // of what is kept
+    std::uint64_t width_ = 0; // elements of a row
+    std::vector<std::uint64_t> largest_;
+    std::vector<double> samples_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP
+#define STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/detail/header_json.hpp>
+#include <stemma/checkpoint/detail/tensor_layout.hpp>
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+inline constexpr std::array<element_type, 17> safetensors_types{{
+    {"F32", 1, 4},
+    {"U8", 2, 1},
+    {"I8", 3, 1},
+    {"U16", 4, 2},
+    {"I16", 5, 2},
+    {"I32", 6, 4},
+    {"I64", 7, 8},
+    {"BOOL", 9, 1},
+    {"F16", 10, 2},
+    {"F64", 11, 8},
+    {"U32", 12, 4},
+    {"U64", 13, 8},
+    {"C64", 14, 8},
+    {"BF16", 16, 2},
+    {"F8_E4M3", 17, 1},
+    {"F8_E5M2", 19, 1},
+    {"F8_E8M0", 24, 1},
+}};
+
+/// Whether bytes begin as those of a safetensors file do: the length of a header, and JSON.
+[[nodiscard]] inline bool is_safetensors(std::string_view bytes) noexcept {
+    return bytes.size() > 9 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+           bytes[8] == '{' && bytes[0] != '{';
+}
+
+/// Reads the header of a safetensors file.
+class safetensors_reader {
+public:
+    /// Requires: what is given outlives this.
+    safetensors_reader(std::string_view bytes, std::string_view file)
+        : bytes_(bytes), file_(file) {}
+
+    /// Returns: the entries, of file 0, in the order in which their data lie.
+    /// Throws: `error` of `error_code::malformed` or `unsupported`.
+    /// Complexity: O(bytes of the header), and that of sorting the entries.
+    [[nodiscard]] std::vector<checkpoint_entry> read() {
+        if (bytes_.size() < 8) {
+            fail("", "is no safetensors file, or a damaged one");
+        }
+        std::uint64_t size = 0;
+        for (std::size_t i = 8; i-- > 0;) {
+            size = size << 8U | static_cast<unsigned char>(bytes_[i]);
+        }
+        if (size > bytes_.size() - 8) {
+            fail("", "the header would end behind the end of the file");
+        }
+        if (size > longest_header) {
+            fail("", "the header has more than 100 MB");
+        }
+        data_ = 8 + size;
+        read_header_json(bytes_.substr(8, size), file_, *this);
+        std::stable_sort(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
+            return one.offset < other.offset;
+        });
+        for (std::size_t i = 1; i < entries_.size(); ++i) {
+            if (entries_[i].offset < entries_[i - 1].offset + entries_[i - 1].size) {
+                fail(entries_[i].name, "has bytes of '" + entries_[i - 1].name + "'");
+            }
+        }
+        return std::move(entries_);
+    }
+
+    /// For `read_header_json`, as are the others.
+    [[nodiscard]] static bool wants(std::string_view key) noexcept { return key != "__metadata__"; }
+
+    /// A tensor.
+    void begin(const std::string& name) {
+        entry_ = {};
+        entry_.name = name;
+        type_.clear();
+        places_.clear();
+        has_shape_ = false;
+        list_ = nullptr;
+    }
+
+    /// What a tensor has as a text.
+    void text(std::string_view key, const std::string& value) {
+        if (key != "dtype" || !type_.empty()) {
+            fail(entry_.name,
+                 "'" + std::string(key.substr(0, 200)) + "' is a text, or is there twice");
+        }
+        type_ = value;
+    }
+
+    /// What a tensor has as a list.
+    void begin_list(std::string_view key) {
+        const bool known = key == "shape" || key == "data_offsets";
+        if (!known || (key == "shape" ? has_shape_ : !places_.empty())) {
+            fail(entry_.name,
+                 "'" + std::string(key.substr(0, 200)) + "' is a list, or is there twice");
+        }
+        has_shape_ = has_shape_ || key == "shape";
+        list_ = key == "shape" ? &extents_ : &places_;
+        list_->clear();
+    }
+
+    /// An element of that list.
+    void number(std::uint64_t value) { list_->push_back(value); }
+
+    /// The end of a tensor.
+    void end() {
+        const auto& name = entry_.name;
+        const auto* type = find_type(safetensors_types, type_);
+        if (type_.empty() || !has_shape_ || places_.size() != 2) {
+            fail(name, "lacks its type, its shape or its place");
+        }
+        if (type == nullptr) {
+            STEMMA_THROW(error(error_code::unsupported, file_, name.substr(0, longest_place),
+                               "has elements of unknown type '" + type_.substr(0, 40) + "'"));
+        }
+        if (!names_.insert(name).second) {
+            fail(name, "is there twice");
+        }
+        if (extents_.size() > most_extents ||
+            std::any_of(extents_.begin(), extents_.end(),
+                        [](std::uint64_t extent) { return extent >> 62U != 0; })) {
+            fail(name, "has a shape that no tensor has");
+        }
+        for (const auto extent : extents_) {
+            entry_.shape.push_back(static_cast<std::int64_t>(extent));
+        }
+        const auto count = count_elements(entry_.shape);
+        const auto size = count ? times(*count, type->width) : count;
+        if (places_[0] > places_[1] || places_[1] > bytes_.size() - data_) {
+            fail(name, "its data would lie outside of the file");
+        }
+        if (!size || *size != places_[1] - places_[0]) {
+            fail(name, "has another number of bytes than its shape says");
+        }
+        entry_.data_type = type->data_type;
+        entry_.width = type->width;
+        entry_.offset = data_ + places_[0];
+        entry_.size = *size;
+        entries_.push_back(std::move(entry_));
+    }
+
+private:
+    static constexpr std::uint64_t longest_header = 100'000'000; // as others have it
+    static constexpr std::size_t most_extents = 64;
+    static constexpr std::size_t longest_place = 200;
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, place.substr(0, longest_place), reason));
+    }
+
+    std::string_view bytes_;
+    std::string_view file_;
+    std::uint64_t data_ = 0; // begins there
+    std::vector<checkpoint_entry> entries_;
+    std::unordered_set<std::string> names_;
+    checkpoint_entry entry_; // that is read
+    std::string type_;
+    std::vector<std::uint64_t> extents_;
+    std::vector<std::uint64_t> places_;
+    std::vector<std::uint64_t>* list_ = nullptr;
+    bool has_shape_ = false;
+};
+
+/// Which tensors an index says are in which files.
+class checkpoint_index_reader {
+public:
+    /// Requires: `file` outlives this.
+    explicit checkpoint_index_reader(std::string_view file) : file_(file) {}
+
+    /// Returns: the files, each once, and the number of its file for each tensor.
+    /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
+    [[nodiscard]] std::pair<std::vector<std::string>, std::unordered_map<std::string, std::size_t>>
+    read(std::string_view bytes) {
+        read_header_json(bytes, file_, *this);
+        if (files_.empty()) {
+            fail("weight_map", "names no files");
+        }
+        return {std::move(files_), std::move(tensors_)};
+    }
+
+    /// For `read_header_json`, as are the others.
+    [[nodiscard]] static bool wants(std::string_view key) noexcept { return key == "weight_map"; }
+    /// The map.
+    void begin(std::string_view) {}
+    /// A tensor and its file.
+    void text(const std::string& tensor, const std::string& file) {
+        const bool stays = !file.empty() && file != "." && file != ".." &&
+                           file.find_first_of(std::string_view("/\\:\0", 4)) == file.npos;
+        if (!stays) {
+            fail(tensor, "is in '" + file.substr(0, 200) + "', which is not beside the index");
+        }
+        const auto number = numbers_.emplace(file, files_.size()).first->second;
+        if (number == files_.size()) {
+            files_.push_back(file);
+        }
+        if (files_.size() > most_files) {
+            fail(tensor, "is in one file too many");
+        }
+        if (!tensors_.emplace(tensor, number).second) {
+            fail(tensor, "is there twice");
+        }
+    }
+    /// Not in an index.
+    void begin_list(const std::string& key) { fail(key, "is a list rather than a file"); }
+    /// Not in an index.
+    void number(std::uint64_t) {}
+    /// The end of the map.
+    void end() {}
+
+private:
+    static constexpr std::size_t most_files = 10'000;
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, place.substr(0, 200), reason));
+    }
+
+    std::string_view file_;
+    std::vector<std::string> files_;
+    std::unordered_map<std::string, std::size_t> numbers_;
+    std::unordered_map<std::string, std::size_t> tensors_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP

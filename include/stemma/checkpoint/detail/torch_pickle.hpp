@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP
+#define STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP
+
+#include <stemma/checkpoint/detail/pickled_values.hpp>
+#include <stemma/checkpoint/detail/tensor_layout.hpp>
+#include <stemma/checkpoint/detail/torch_names.hpp>
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// A storage that a pickle speaks of.
+struct pickled_storage {
+    std::string_view key;               ///< names its member of the archive
+    const element_type* type = nullptr; ///< of its elements; bytes where it has none
+    std::uint64_t count = 0;            ///< of elements
+};
+
+/// A tensor that a pickle describes.
+struct pickled_tensor {
+    std::size_t storage = 0;
+    const element_type* type = nullptr;
+    std::uint64_t offset = 0; ///< in elements
+    std::vector<std::int64_t> shape{};
+    std::vector<std::int64_t> strides{};
+    bool trainable = false;
+};
+
+/// What the names in a pickle of torch mean: tensors, storages and containers.
+class torch_pickle {
+public:
+    /// `script` says whether classes of TorchScript may stand in it.
+    explicit torch_pickle(bool script) : script_(script) {}
+
+    /// The tensors; a value of kind `tensor` has the number of one.
+    [[nodiscard]] const pickled_tensor& tensor(std::int64_t number) const noexcept {
+        return tensors_[static_cast<std::size_t>(number)];
+    }
+    [[nodiscard]] const pickled_storage& storage(std::size_t number) const noexcept {
+        return storages_[number];
+    }
+
+    /// For `pickle_reader`. Throws: `error` (`unsupported`) for a name that is none of these.
+    void name(const pickled_values& values, std::string_view module,
+              std::string_view attribute) const {
+        if (role(module, attribute) == torch_role::unknown) {
+            const auto full = std::string(module.substr(0, longest)) + "." +
+                              std::string(attribute.substr(0, longest));
+            values.fail(error_code::unsupported,
+                        "needs '" + full +
+                            "', which is neither tensor nor container, and nothing of a pickle is "
+                            "run: save model.state_dict()");
+        }
+    }
+
+    /// For `pickle_reader`. Throws: `error`.
+    [[nodiscard]] pickled refer(pickled_values& values, pickled reference) {
+        const auto parts = items(values, reference, 5);
+        if (!values.is(parts[0], pickled_kind::text) || values.text(parts[0]) != "storage" ||
+            !values.is(parts[1], pickled_kind::global) ||
+            !values.is(parts[2], pickled_kind::text)) {
+            values.fail("refers to what is no storage");
+        }
+        const auto class_name = values.text(values[parts[1]].attributes);
+        if (role(values.text(parts[1]), class_name) != torch_role::storage) {
+            values.fail("refers to what is no storage");
+        }
+        const bool typed = class_name.find("Untyped") == class_name.npos;
+        storages_.push_back({values.text(parts[2]),
+                             find_type(torch_storages, typed ? class_name : "UntypedStorage"),
+                             natural(values, parts[4])});
+        return values.add(pickled_kind::storage, static_cast<std::int64_t>(storages_.size() - 1));
+    }
+
+    /// For `pickle_reader`. Throws: `error`.
+    [[nodiscard]] pickled call(pickled_values& values, pickled function, pickled arguments) {
+        const auto what = role(values.text(function), values.text(values[function].attributes));
+        switch (what) {
+        case torch_role::dict:
+            return make_dict(values, arguments);
+        case torch_role::empty_dict:
+            return values.add_container(pickled_kind::dict);
+        case torch_role::first: {
+            const auto& all = values.items(arguments);
+            return all.empty() ? values.add_container(pickled_kind::list) : all.front();
+        }
+        case torch_role::tensor:
+        case torch_role::tensor_v2:
+        case torch_role::tensor_v3:
+        case torch_role::quantized:
+            return make_tensor(values, what, arguments);
+        case torch_role::parameter:
+            return make_parameter(values, arguments);
+        case torch_role::from_type: {
+            const auto parts = items(values, arguments, 3);
+            if (!values.is(parts[0], pickled_kind::global) ||
+                !values.is(parts[2], pickled_kind::list) || depth_ > 0) {
+                values.fail("rebuilds a tensor by what is no name");
+            }
+            ++depth_;
+            const auto made = call(values, parts[0], parts[2]);
+            --depth_;
+            return made;
+        }
+        case torch_role::script_class:
+            return make_object(values, function);
+        case torch_role::other:
+        case torch_role::storage:
+        case torch_role::unknown:
+            return values.add(pickled_kind::other);
+        }
+        return values.add(pickled_kind::other);
+    }
+
+private:
+    static constexpr std::size_t longest = 100;
+    static constexpr std::size_t most_extents = 64;
+
+    [[nodiscard]] torch_role role(std::string_view module,
+                                  std::string_view attribute) const noexcept {
+        if (script_ && (module.starts_with("__torch__.") || module == "__torch__")) {
+            return torch_role::script_class;
+        }
+        return role_of(module, attribute);
+    }
+
+    /// Returns: what a tuple of at least so many values holds.
+    [[nodiscard]] static std::vector<pickled> items(const pickled_values& values, pickled tuple,
+                                                    std::size_t least) {
+        constexpr std::size_t most = 16;
+        if (!values.is(tuple, pickled_kind::list) || values.items(tuple).size() < least ||
+            values.items(tuple).size() > most) {
+            values.fail("has a tensor or a storage with other arguments than torch gives it");
+        }
+        return values.items(tuple);
+    }
+
+    [[nodiscard]] static std::uint64_t natural(const pickled_values& values, pickled v) {
+        if (!values.is(v, pickled_kind::integer) || values[v].content < 0) {
+            values.fail("has a tensor with a number that is none");
+        }
+        return static_cast<std::uint64_t>(values[v].content);
+    }
+
+    [[nodiscard]] static std::vector<std::int64_t> naturals(const pickled_values& values,
+                                                            pickled list) {
+        if (!values.is(list, pickled_kind::list) || values.items(list).size() > most_extents) {
+            values.fail("has a tensor with a shape that is none");
+        }
+        std::vector<std::int64_t> numbers;
+        for (const auto v : values.items(list)) {
+            numbers.push_back(static_cast<std::int64_t>(natural(values, v)));
+        }
+        return numbers;
+    }
+
+    [[nodiscard]] static bool is_true(const pickled_values& values, pickled v) noexcept {
+        return values.is(v, pickled_kind::boolean) && values[v].content != 0;
+    }
+
+    /// A list of pairs may be given.
+    [[nodiscard]] pickled make_dict(pickled_values& values, pickled arguments) {
+        const auto made = values.add_container(pickled_kind::dict);
+        const auto& all = values.items(arguments);
+        if (all.empty() || !values.is(all.front(), pickled_kind::list)) {
+            return made;
+        }
+        spend(values, values.items(all.front()).size());
+        std::vector<pickled> flat;
+        for (const auto pair : values.items(all.front())) {
+            if (!values.is(pair, pickled_kind::list) || values.items(pair).size() != 2) {
+                values.fail("has a dict of what are no pairs");
+            }
+            flat.push_back(values.items(pair)[0]);
+            flat.push_back(values.items(pair)[1]);
+        }
+        values.items(made) = std::move(flat);
+        return made;
+    }
+
+    [[nodiscard]] pickled make_tensor(pickled_values& values, torch_role what, pickled arguments) {
+        const auto parts = items(values, arguments, what == torch_role::tensor ? 4 : 5);
+        if (!values.is(parts[0], pickled_kind::storage)) {
+            values.fail("has a tensor without a storage");
+        }
+        pickled_tensor made;
+        made.storage = static_cast<std::size_t>(values[parts[0]].content);
+        made.type = storages_[made.storage].type;
+        made.offset = natural(values, parts[1]);
+        made.shape = naturals(values, parts[2]);
+        made.strides = naturals(values, parts[3]);
+        if (made.shape.size() != made.strides.size()) {
+            values.fail("has a tensor with more extents than strides, or fewer");
+        }
+        if (what == torch_role::tensor_v3) {
+            made.type = parts.size() > 6 && values.is(parts[6], pickled_kind::global)
+                            ? find_type(torch_types, values.text(values[parts[6]].attributes))
+                            : nullptr;
+            if (made.type == nullptr) {
+                values.fail(error_code::unsupported, "has a tensor of a type that is not known");
+            }
+        }
+        const std::size_t flag = what == torch_role::quantized ? 5 : 4;
+        made.trainable =
+            what != torch_role::tensor && parts.size() > flag && is_true(values, parts[flag]);
+        return add_tensor(values, std::move(made));
+    }
+
+    [[nodiscard]] pickled make_parameter(pickled_values& values, pickled arguments) {
+        const auto parts = items(values, arguments, 2);
+        if (!values.is(parts[0], pickled_kind::tensor)) {
+            values.fail("has a parameter that is no tensor");
+        }
+        auto made = tensor(values[parts[0]].content);
+        made.trainable = is_true(values, parts[1]);
+        return add_tensor(values, std::move(made));
+    }
+
+    [[nodiscard]] pickled add_tensor(pickled_values& values, pickled_tensor tensor) {
+        spend(values, tensor.shape.size());
+        tensors_.push_back(std::move(tensor));
+        return values.add(pickled_kind::tensor, static_cast<std::int64_t>(tensors_.size() - 1));
+    }
+
+    /// What is made of one value again and again takes memory that the pickle does not have bytes
+    /// for.
+    void spend(const pickled_values& values, std::size_t amount) {
+        constexpr std::size_t most = std::size_t{1} << 23U;
+        spent_ += amount;
+        if (spent_ > most) {
+            values.fail(error_code::unsupported, "has more tensors than a checkpoint has");
+        }
+    }
+
+    /// Its class is the first of what it holds.
+    [[nodiscard]] static pickled make_object(pickled_values& values, pickled function) {
+        return values.add_container(pickled_kind::object, {function});
+    }
+
+    bool script_;
+    unsigned depth_ = 0;    // of calls by other calls
+    std::size_t spent_ = 0; // on extents and pairs
+    std::vector<pickled_storage> storages_;
+    std::vector<pickled_tensor> tensors_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP

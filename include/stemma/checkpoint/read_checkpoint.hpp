@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP
+#define STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/checkpoint/detail/safetensors.hpp>
+#include <stemma/checkpoint/detail/tensor_layout.hpp>
+#include <stemma/checkpoint/detail/torch_archive.hpp>
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether bytes begin as a pickle does: legacy checkpoints are some.
+[[nodiscard]] inline bool is_pickle(std::string_view bytes) noexcept {
+    return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
+/// Whether bytes begin as a zip archive does.
+[[nodiscard]] inline bool is_zip(std::string_view bytes) noexcept {
+    return bytes.starts_with("PK\3\4");
+}
+
+/// Entries of one file, with its modules.
+struct checkpoint_part {
+    std::vector<checkpoint_entry> entries;
+    std::vector<checkpoint_module> modules;
+};
+
+[[nodiscard]] inline checkpoint_part read_checkpoint_part(std::string_view bytes,
+                                                          std::string_view file) {
+    if (is_zip(bytes)) {
+        torch_archive_reader reader(bytes, file);
+        reader.read();
+        return {std::move(reader.entries()), std::move(reader.modules())};
+    }
+    if (is_pickle(bytes)) {
+        STEMMA_THROW(error(error_code::unsupported, file, "",
+                           "is a pickle outside of an archive, as torch.save wrote it before 1.6: "
+                           "load it and save it again with torch.save"));
+    }
+    if (!is_safetensors(bytes)) {
+        STEMMA_THROW(error(error_code::malformed, file, "",
+                           "is neither a safetensors file nor an archive of torch.save"));
+    }
+    return {safetensors_reader(bytes, file).read(), {}};
+}
+
+[[nodiscard]] inline checkpoint read_checkpoint_index(const mapped_file& index) {
+    auto [names, tensors] = checkpoint_index_reader(index.path()).read(index.bytes());
+    const auto folder = std::filesystem::path(index.path()).parent_path();
+    std::vector<mapped_file> files;
+    std::vector<checkpoint_entry> entries;
+    std::size_t found = 0;
+    for (std::size_t f = 0; f < names.size(); ++f) {
+        mapped_file file((folder / names[f]).string());
+        auto part = read_checkpoint_part(file.bytes(), file.path());
+        for (auto& entry : part.entries) {
+            const auto wanted = tensors.find(entry.name);
+            if (wanted != tensors.end() && wanted->second == f) {
+                entry.file = f;
+                entries.push_back(std::move(entry));
+                ++found;
+            }
+        }
+        file.release_descriptor();
+        files.push_back(std::move(file));
+    }
+    if (found != tensors.size()) {
+        std::unordered_set<std::string_view> known;
+        for (const auto& entry : entries) {
+            known.insert(entry.name);
+        }
+        for (const auto& [tensor, number] : tensors) {
+            if (!known.contains(tensor)) {
+                STEMMA_THROW(error(error_code::contradiction, index.path(), tensor.substr(0, 200),
+                                   "is not in '" + names[number] + "'"));
+            }
+        }
+    }
+    find_aliases(entries);
+    return {std::move(files), std::move(entries)};
+}
+
+} // namespace detail
+
+/// Whether a file is a checkpoint, as its first bytes or, of an index, its name tell; also one that
+/// `read_checkpoint` has to refuse. Complexity: O(1).
+[[nodiscard]] inline bool is_checkpoint(std::string_view bytes, std::string_view path) noexcept {
+    return detail::is_zip(bytes) || detail::is_pickle(bytes) || detail::is_safetensors(bytes) ||
+           path.ends_with(".index.json");
+}
+
+/// Returns: the checkpoint in a file that is mapped already: the archive that `torch.save` or
+/// `torch.jit.save` writes, a safetensors file, or the index of several of either kind, which are
+/// beside it. Nothing of a pickle is run, and no other files are read.
+/// Throws: `error` of `error_code::cannot_read`, `malformed`, `contradiction`, or `unsupported`.
+/// Complexity: O(bytes of headers and pickles + n log n) for n tensors, whose data are not read.
+[[nodiscard]] inline checkpoint read_checkpoint(mapped_file file) {
+    if (file.path().ends_with(".index.json")) {
+        return detail::read_checkpoint_index(file);
+    }
+    auto part = detail::read_checkpoint_part(file.bytes(), file.path());
+    detail::find_aliases(part.entries);
+    std::vector<mapped_file> files;
+    files.push_back(std::move(file));
+    return {std::move(files), std::move(part.entries), std::move(part.modules)};
+}
+
+/// As above, of a file that is opened for that.
+[[nodiscard]] inline checkpoint read_checkpoint(const std::string& path) {
+    return read_checkpoint(mapped_file(path));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/checkpoint/detail/torch_archive.hpp>
+
+#include "../../catch.hpp"
+#include "../../checkpoint_files.hpp"
+
+#include <stemma/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::checkpoint_detail_torch_archive {
+
+namespace {
+
+using namespace test::pickled;
+
+std::string why_refused(const std::string& bytes) {
+    try {
+        stemma::detail::torch_archive_reader(bytes, "file").read();
+    } catch (const stemma::error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+/// Of a tensor in a storage of four numbers.
+std::string of_tensor(std::int64_t offset, const std::vector<std::int64_t>& shape,
+                      const std::vector<std::int64_t>& strides, std::int64_t count = 4) {
+    const auto value =
+        dict({{"w", tensor(storage("FloatStorage", "0", count), offset, shape, strides)}});
+    return why_refused(torch_archive(value, std::string(16, '\0')));
+}
+
+} // namespace
+
+TEST_CASE("torch_archive_reader: tensors lie in their storages, and those in the archive") {
+    constexpr auto huge = std::int64_t{1} << 62U;
+    CHECK(of_tensor(0, {2, 2}, {2, 1}).empty());
+    CHECK(of_tensor(4, {0}, {1}).empty());
+    CHECK(of_tensor(3, {1, 1, 1}, {huge, huge, huge}).empty());
+    const std::string outside = "file: w: has elements outside of its storage";
+    CHECK(of_tensor(1, {2, 2}, {2, 1}) == outside);
+    CHECK(of_tensor(0, {2, 2}, {3, 1}) == outside);
+    CHECK(of_tensor(0, {2, 2}, {huge, 1}) == outside);
+    CHECK(of_tensor(0, {3, 2}, {huge - 1, huge - 1}) == outside);
+    CHECK(of_tensor(5, {0}, {1}) == outside);
+    CHECK(of_tensor(huge - 1, {1}, {1}).find("file: w: ") == 0);
+    CHECK(of_tensor(0, {4}, {1}, 5) == "file: w: its storage is shorter than it says");
+    CHECK(of_tensor(0, {4}, {1}, huge) == "file: w: its storage is shorter than it says");
+    CHECK(of_tensor(0, {huge, 4}, {0, 1}) == "file: w: its storage is shorter than it says");
+    CHECK(of_tensor(0, {1000, 4}, {0, 1}) ==
+          "file: w: has more elements than its storage: save it after tensor.contiguous()");
+    CHECK(of_tensor(-1, {1}, {1}) == "file: a/data.pkl: has a tensor with a number that is none");
+    CHECK(of_tensor(0, {-1}, {1}) == "file: a/data.pkl: has a tensor with a number that is none");
+    CHECK(of_tensor(0, {1}, {1, 1}) ==
+          "file: a/data.pkl: has a tensor with more extents than strides, or fewer");
+    CHECK(of_tensor(0, std::vector<std::int64_t>(65, 1), std::vector<std::int64_t>(65, 1)) ==
+          "file: a/data.pkl: has a tensor with a shape that is none");
+}
+
+TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes") {
+    const auto value =
+        document(dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}));
+    const std::string four(4, '\0');
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}})).empty());
+    CHECK(why_refused(zip({{"data.pkl", value}, {"data/0", four}})).empty());
+    CHECK(why_refused(zip({{"a/data.pkl", value}})) ==
+          "file: w: its storage '0' is not in the archive");
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/data/0", four}})) ==
+          "file: a/data/0: is there twice");
+    CHECK(why_refused(zip({{"a/data.pkl", value, 8}, {"a/data/0", four}})) ==
+          "file: a/data.pkl: is compressed, which torch.save does not do: load the checkpoint and "
+          "save it again");
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four, 8}})).find("is compressed") !=
+          std::string::npos);
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/byteorder", "big"}})) ==
+          "file: a/byteorder: its elements are big-endian");
+    // Two members of the same bytes, as archives have that grow without end.
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/data/1", four, 0, 0}})) ==
+          "file: a/data/1: has bytes of 'a/data.pkl'");
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four, 0, -1, 1'000'000}})) ==
+          "file: is no zip archive, or a damaged one");
+    CHECK(why_refused(zip({{"a/data.pkl", document("}")}})) ==
+          "file: a/data.pkl: holds no tensors");
+    CHECK(why_refused(
+              torch_archive(dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})},
+                                  {"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}),
+                            four)) == "file: w: is there twice");
+    CHECK(why_refused(torch_archive(dict({{"w", tensor(tuple({}), 0, {1}, {1})}}), four)) ==
+          "file: a/data.pkl: has a tensor without a storage");
+    CHECK(why_refused(torch_archive(
+              dict({{"w", tensor(tuple({text("storage"), global("collections", "OrderedDict"),
+                                        text("0"), text("cpu"), integer(1)}) +
+                                     "Q",
+                                 0, {1}, {1})}}),
+              four)) == "file: a/data.pkl: refers to what is no storage");
+}
+
+TEST_CASE("torch_archive_reader: modules of TorchScript that hold each other") {
+    const auto object = global("__torch__", "M") + ")\x81q\1";
+    const auto value = document(object + dict({{"self", "h\1"}}) + "b");
+    CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/constants.pkl", "\x80\2)."}})) ==
+          "file: a/data.pkl: has values nested deeper than 200");
+    // Each level holds the one below twice: names would be as many as 2 to the power of the depth.
+    std::string shared = "q\1";
+    std::string doubled = global("__torch__", "M") + ")\x81}b" + shared;
+    for (int level = 0; level < 100; ++level) {
+        doubled += "0" + global("__torch__", "M") + ")\x81" + dict({{"a", "h\1"}, {"b", "h\1"}}) +
+                   "b" + shared;
+    }
+    CHECK(why_refused(zip({{"a/data.pkl", document(doubled)}, {"a/constants.pkl", "\x80\2)."}})) ==
+          "file: a/data.pkl: has names that are too long in all");
+}
+
+TEST_CASE("torch_archive_reader: dicts that hold each other are walked once") {
+    std::string doubled =
+        dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}) + "q\1";
+    for (int level = 0; level < 60; ++level) {
+        doubled += "0" + dict({{"model", "h\1"}, {"net", "h\1"}, {"c", "h\1"}}) + "q\1";
+    }
+    const auto bytes = torch_archive(doubled, std::string(4, '\0'));
+    stemma::detail::torch_archive_reader reader(bytes, "file");
+    reader.read();
+    REQUIRE(reader.entries().size() == 1);
+    CHECK(reader.entries().front().name.find("model.model.") == 0);
+}
+
+} // namespace test::checkpoint_detail_torch_archive

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/checkpoint/read_checkpoint.hpp>
+
+#include "../catch.hpp"
+#include "../checkpoint_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test::checkpoint_read_checkpoint {
+
+namespace {
+
+using namespace test::pickled;
+
+const std::string four_floats("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16); // 1 2 3 4
+
+stemma::checkpoint read(const std::string& bytes) {
+    return stemma::read_checkpoint(stemma::mapped_file::holding(bytes, "file"));
+}
+
+std::string why_refused(const std::string& bytes) {
+    try {
+        static_cast<void>(read(bytes));
+    } catch (const stemma::error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+std::string pickle_of(const std::string& value) {
+    return torch_archive(value, four_floats);
+}
+
+std::string floats(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides,
+                   std::int64_t offset = 0) {
+    return tensor(storage("FloatStorage", "0", 4), offset, shape, strides);
+}
+
+} // namespace
+
+TEST_CASE("read_checkpoint: a safetensors file") {
+    const auto known =
+        read(safetensors(R"({"__metadata__":{"format":"pt"},)"
+                         R"("b.weight":{"dtype":"F16","shape":[2,2],"data_offsets":[8,16]},)"
+                         R"("a":{"dtype":"I64","shape":[],"data_offsets":[0,8]}})",
+                         "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20"));
+    REQUIRE(known.entries().size() == 2);
+    const auto& scalar = known.entries()[0];
+    CHECK(scalar.name == "a");
+    CHECK(scalar.data_type == 7);
+    CHECK(scalar.shape.empty());
+    CHECK(known.bytes(scalar) == "\1\2\3\4\5\6\7\10");
+    const auto* matrix = known.find("b.weight");
+    REQUIRE(matrix != nullptr);
+    CHECK(matrix->data_type == 10);
+    CHECK(matrix->shape == std::vector<std::int64_t>{2, 2});
+    CHECK(known.mapped_bytes(*matrix) == "\11\12\13\14\15\16\17\20");
+    CHECK(known.find("c") == nullptr);
+}
+
+TEST_CASE("read_checkpoint: an archive of torch.save, whose tensors are views of storages") {
+    const auto known = read(pickle_of(dict({{"w", floats({2, 2}, {2, 1})},
+                                            {"tied", floats({2, 2}, {2, 1})},
+                                            {"turned", floats({2, 2}, {1, 2})},
+                                            {"last", floats({1}, {7}, 3)}})));
+    REQUIRE(known.entries().size() == 4);
+    CHECK(known.entries()[0].is_contiguous());
+    CHECK(known.bytes(known.entries()[0]) == four_floats);
+    CHECK(known.entries()[1].alias_of == 0);
+    CHECK(known.entries()[2].alias_of == 2);
+    CHECK_FALSE(known.entries()[2].is_contiguous());
+    CHECK(known.bytes(known.entries()[2]) == four_floats.substr(0, 4) + four_floats.substr(8, 4) +
+                                                 four_floats.substr(4, 4) + four_floats.substr(12));
+    CHECK(known.bytes(known.entries()[3]) == four_floats.substr(12));
+}
+
+TEST_CASE("read_checkpoint: the state dict is found among what training keeps") {
+    const auto state = dict({{"w", floats({4}, {1})}});
+    const auto other = dict({{"m", floats({2}, {1})}});
+    for (const auto* key : {"state_dict", "model_state_dict", "model", "module", "net"}) {
+        const auto known = read(pickle_of(dict(
+            {{"epoch", integer(3)}, {"loss", floats({1}, {1})}, {key, state}, {"ema", other}})));
+        REQUIRE(known.entries().size() == 1);
+        CHECK(known.entries()[0].name == "w");
+    }
+    const auto nested = read(pickle_of(dict({{"model", dict({{"state_dict", state}})}})));
+    CHECK(nested.entries()[0].name == "w");
+    const auto flat = read(pickle_of(dict({{"a", state}, {"b", other}})));
+    REQUIRE(flat.entries().size() == 2);
+    CHECK(flat.entries()[0].name == "a.w");
+    CHECK(flat.entries()[1].name == "b.m");
+}
+
+TEST_CASE("read_checkpoint: what a state dict says of its modules") {
+    const auto none = call(global("collections", "OrderedDict"), {});
+    const auto known = read(pickle_of(
+        none + "(" + text("fc.weight") + floats({4}, {1}) + "u" +
+        dict({{"_metadata", dict({{"", dict({})}, {"fc", dict({})}, {"act", dict({})}})}}) + "b"));
+    REQUIRE(known.modules().size() == 3);
+    CHECK(known.modules()[0].path.empty());
+    CHECK(known.modules()[2].path == "act");
+    CHECK(known.modules()[2].qualified_class.empty());
+}
+
+TEST_CASE("read_checkpoint: modules and tensors of a TorchScript archive") {
+    const auto object = [](const std::string& name, const std::string& state) {
+        return global("__torch__.zoo.___torch_mangle_12", name) + ")\x81" + state + "b";
+    };
+    const auto inner = object("Inner", dict({{"training", "\x88"}, {"w", floats({4}, {1})}}));
+    const auto value = document(object("Outer", dict({{"fc", inner}, {"act", inner}})));
+    const auto archive = zip({{"m/data.pkl", value},
+                              {"m/data/0", four_floats},
+                              {"m/code/__torch__/zoo.py", "packed", 8},
+                              {"m/constants.pkl", "\x80\x02)."}});
+    const auto known = read(archive);
+    REQUIRE(known.entries().size() == 2);
+    CHECK(known.entries()[0].name == "fc.w");
+    CHECK(known.entries()[1].name == "act.w");
+    CHECK(known.entries()[1].alias_of == 0);
+    REQUIRE(known.modules().size() == 3);
+    CHECK(known.modules()[0].qualified_class == "zoo.Outer");
+    CHECK(known.modules()[1].path == "fc");
+    CHECK(known.modules()[1].qualified_class == "zoo.Inner");
+    // Outside of TorchScript the same names are classes of nobody.
+    CHECK(why_refused(zip({{"m/data.pkl", value}, {"m/data/0", four_floats}})) ==
+          "file: m/data.pkl: needs '__torch__.zoo.___torch_mangle_12.Outer', which is neither "
+          "tensor nor container, and nothing of a pickle is run: save model.state_dict()");
+}
+
+TEST_CASE("read_checkpoint: the index of several files, which are beside it") {
+    const test::scratch_folder folder;
+    const auto one = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                     R"("stale":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})";
+    static_cast<void>(folder.make("1.safetensors", safetensors(one, "xyz")));
+    static_cast<void>(folder.make("2.bin", pickle_of(dict({{"b", floats({4}, {1})}}))));
+    const auto index = folder.make(
+        "model.safetensors.index.json",
+        R"({"metadata":{"total_size":3},"weight_map":{"a":"1.safetensors","b":"2.bin"}})");
+    const auto known = stemma::read_checkpoint(index);
+    REQUIRE(known.entries().size() == 2);
+    CHECK(known.bytes(*known.find("a")) == "xy");
+    CHECK(known.bytes(*known.find("b")) == four_floats);
+    CHECK(known.files().size() == 2);
+
+    const auto refused = [&](const std::string& content) -> std::string {
+        try {
+            static_cast<void>(
+                stemma::read_checkpoint(folder.make("bad.safetensors.index.json", content)));
+        } catch (const stemma::error& e) {
+            const std::string text = e.what();
+            return text.substr(text.find(": ") + 2);
+        }
+        return "";
+    };
+    CHECK(refused(R"({"weight_map":{"a":"../1.safetensors"}})") ==
+          "a: is in '../1.safetensors', which is not beside the index");
+    CHECK(refused(R"({"weight_map":{"a":"/etc/passwd"}})") ==
+          "a: is in '/etc/passwd', which is not beside the index");
+    CHECK(refused(R"({"weight_map":{"a":".."}})") ==
+          "a: is in '..', which is not beside the index");
+    CHECK(refused(R"({"weight_map":{"c":"1.safetensors"}})") == "c: is not in '1.safetensors'");
+    CHECK(refused(R"({"weight_map":{"a":["1.safetensors"]}})") ==
+          "a: is a list rather than a file");
+    CHECK(refused(R"({"weight_map":{}})") == "weight_map: names no files");
+}
+
+TEST_CASE("read_checkpoint: refuses safetensors files that contradict themselves") {
+    const auto one = [](const std::string& tensor) {
+        return why_refused(safetensors("{\"a\":" + tensor + "}", "12345678"));
+    };
+    CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})").empty());
+    CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})") ==
+          "file: a: its data would lie outside of the file");
+    CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})") ==
+          "file: a: its data would lie outside of the file");
+    CHECK(one(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})") ==
+          "file: a: has another number of bytes than its shape says");
+    CHECK(one(R"({"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,8]})") ==
+          "file: a: has another number of bytes than its shape says");
+    CHECK(one(R"({"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]})") ==
+          "file: a: has a shape that no tensor has");
+    CHECK(one(R"({"dtype":"F4","shape":[2],"data_offsets":[0,8]})") ==
+          "file: a: has elements of unknown type 'F4'");
+    CHECK(one(R"({"dtype":"F32","shape":[2]})") ==
+          "file: a: lacks its type, its shape or its place");
+    CHECK(one(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})") ==
+          "file: shape: the header holds something else than it should");
+    CHECK(one("5") == "file: a: the header holds something else than it should");
+    CHECK(one("[") == "file: a: the header holds something else than it should");
+    CHECK(one("") == "file: byte 6: the header is no JSON");
+    CHECK(why_refused(safetensors(R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},)"
+                                  R"("b":{"dtype":"U8","shape":[1],"data_offsets":[7,8]}})",
+                                  "12345678")) == "file: b: has bytes of 'a'");
+    CHECK(why_refused(safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                                  R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                                  "12345678")) == "file: a: is there twice");
+    CHECK(why_refused(little(100, 8) + "{\"a\":{}}") ==
+          "file: the header would end behind the end of the file");
+    CHECK(why_refused(safetensors(std::string(100'000, '['), "")).find("file: ") == 0);
+}
+
+TEST_CASE("read_checkpoint: refuses what is none, and says what to do") {
+    CHECK(why_refused("") == "file: is neither a safetensors file nor an archive of torch.save");
+    CHECK(why_refused("\x80\x02\x8a\x0a") ==
+          "file: is a pickle outside of an archive, as torch.save wrote it before 1.6: load it and "
+          "save it again with torch.save");
+    CHECK(why_refused(zip({{"a/readme", "x"}})) ==
+          "file: is a zip archive without a data.pkl, and so nothing that torch.save wrote");
+    CHECK(why_refused("PK\3\4") == "file: is no zip archive, or a damaged one");
+}
+
+} // namespace test::checkpoint_read_checkpoint

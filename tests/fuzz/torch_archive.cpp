@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Archives of torch: whatever the bytes, entries that lie in the file, and their modules, or a
+// reason.
+#include "fuzz.hpp"
+
+#include <stemma/checkpoint/checkpoint_modules.hpp>
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/io/file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace {
+
+void use(std::string_view bytes) {
+    const auto known = stemma::read_checkpoint(stemma::mapped_file::viewing(bytes, "checkpoint"));
+    for (const auto& entry : known.entries()) {
+        fuzz::demand(known.find(entry.name) == &entry, "an entry is not found by its name");
+        fuzz::demand(known.bytes(entry).size() == entry.size,
+                     "an entry has other bytes than it says");
+    }
+    fuzz::demand(stemma::modules_of(known).size() > 0, "there is no root");
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    return fuzz::try_input(data, size, use);
+}
