@@ -302,7 +302,8 @@ template <operator_graph_like Graph>
 void order_boxes(const Graph& graph, folded_graph& result) {
     auto& boxes = result.boxes;
     const auto is_rest = [&](id b) { return boxes[b].kind == box_kind::rest; };
-    auto edges = join_flows(graph, result.box_of, boxes.size());
+    result.edges = join_flows(graph, result.box_of, boxes.size());
+    auto edges = result.edges;
     edges.erase(std::remove_if(edges.begin(), edges.end(),
                                [&](const folded_edge& edge) {
                                    return is_rest(edge.from) || is_rest(edge.to);
@@ -322,7 +323,13 @@ void order_boxes(const Graph& graph, folded_graph& result) {
     }
     boxes.swap(ordered);
     renumber_boxes(to, result.box_of);
-    result.edges = join_flows(graph, result.box_of, boxes.size());
+    for (auto& edge : result.edges) {
+        edge.from = to[edge.from];
+        edge.to = to[edge.to];
+    }
+    std::sort(result.edges.begin(), result.edges.end(), [](const auto& a, const auto& b) {
+        return a.from != b.from ? a.from < b.from : a.to < b.to;
+    });
 }
 
 } // namespace detail
