@@ -96,8 +96,13 @@ class section_colors {
 public:
     /// Requires: `section` outlives this. Complexity: O(items + values + reads).
     explicit section_colors(const graph_section& section)
-        : section_(&section), readers_(section.value_count(), [&](auto take) {
-            section.for_each_read([&](id item, id, id value) { take(value, item); });
+        : section_(&section)
+        , readers_(section.value_count(),
+                   [&](auto take) {
+                       section.for_each_read([&](id item, id, id value) { take(value, item); });
+                   })
+        , slots_(section.value_count(), [&](auto take) {
+            section.for_each_read([&](id, id slot, id value) { take(value, slot); });
         }) {
         items_.resize(section.item_count());
         for (id item = 0; item < items_.size(); ++item) {
@@ -129,6 +134,8 @@ public:
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
     /// Returns: the items that read a value, ascending, once for each time.
     [[nodiscard]] std::span<const id> readers(id value) const noexcept { return readers_[value]; }
+    /// Returns: at which of their inputs they do.
+    [[nodiscard]] std::span<const id> slots(id value) const noexcept { return slots_[value]; }
 
 private:
     /// Makers first; items in a cycle come last.
@@ -202,7 +209,8 @@ private:
     }
 
     const graph_section* section_;
-    grouped_ids readers_;
+    grouped_ids readers_; // by value
+    grouped_ids slots_;   // by value
     std::vector<id> order_;
     std::vector<std::uint64_t> items_;  // by item
     std::vector<std::uint64_t> values_; // by value

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -159,27 +160,23 @@ private:
         return pair(maker, other_maker) && pair_readers(value, other);
     }
 
-    [[nodiscard]] static std::vector<entry> readers_of(const graph_section& section,
-                                                       const section_colors& colors, id value) {
+    /// Returns: who reads a value, each once, by what it looks like and where it reads the value.
+    [[nodiscard]] static std::vector<entry> readers_of(const section_colors& colors, id value) {
         std::vector<entry> found;
-        id last = no_id;
-        for (auto item : colors.readers(value)) {
-            if (std::exchange(last, item) == item) {
-                continue;
+        const auto readers = colors.readers(value);
+        const auto slots = colors.slots(value);
+        for (std::size_t i = 0; i < readers.size(); ++i) {
+            if (found.empty() || found.back().second != readers[i]) {
+                found.emplace_back(colors.item(readers[i]), readers[i]);
             }
-            auto key = colors.item(item);
-            const auto read = section.inputs(item);
-            for (id slot = 0; slot < read.size(); ++slot) {
-                key = read[slot] == value ? hash_mix(key, slot) : key;
-            }
-            found.emplace_back(key, item);
+            found.back().first = hash_mix(found.back().first, slots[i]);
         }
         std::sort(found.begin(), found.end());
         return found;
     }
 
     [[nodiscard]] bool pair_readers(id value, id other) {
-        tied_readers readers{readers_of(a_, of_a_, value), readers_of(b_, of_b_, other)};
+        tied_readers readers{readers_of(of_a_, value), readers_of(of_b_, other)};
         const auto& first = readers.first;
         const auto& second = readers.second;
         if (first.size() != second.size()) {

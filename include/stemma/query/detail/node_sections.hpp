@@ -104,6 +104,8 @@ public:
 private:
     /// Longer constants count as weights do.
     static constexpr std::uint64_t longest_constant = 4096;
+    /// The same of tensors in attributes of other nodes.
+    static constexpr std::uint64_t longest_attribute = 1024;
 
     /// What a Constant or initializer holds.
     struct stored_tensor {
@@ -111,6 +113,7 @@ private:
         id node = no_id;        // the Constant that gives none
         std::string shape;      // with the type
         bool is_weight = false; // else the data count
+        std::string content{};  // what that is, once it was asked for
     };
 
     [[nodiscard]] static std::string shape_of(const tensor_header& header) {
@@ -265,14 +268,24 @@ private:
         return known->second;
     }
 
-    void append_content(const stored_tensor& stored, std::string& text) {
-        if (stored.node != no_id) {
-            append_attributes(stored.node, text);
-            return;
+    /// Appends what a small constant holds; of all but the shortest two hashes, as many nodes may
+    /// read one.
+    void append_content(stored_tensor& stored, std::string& text) {
+        constexpr std::size_t shortest = 32;
+        if (stored.content.empty()) {
+            if (stored.node != no_id) {
+                append_attributes(stored.node, stored.content);
+            } else {
+                const auto content = reader_.read(stored.tensor);
+                stored.content = stored.shape + "=";
+                stored.content.append(content.readable ? content.bytes() : content.header.location);
+            }
+            if (stored.content.size() > shortest) {
+                stored.content = std::to_string(hash_bytes(stored.content, 1)) + "," +
+                                 std::to_string(hash_bytes(stored.content, 2));
+            }
         }
-        const auto content = reader_.read(stored.tensor);
-        text.append(stored.shape).append("=");
-        text.append(content.readable ? content.bytes() : content.header.location);
+        text.append(stored.content);
     }
 
     /// Appends what the attributes of a node say, whatever their order and how numbers are packed;
@@ -304,7 +317,7 @@ private:
                     one.append("8,").append(std::to_string(static_cast<std::int64_t>(part.value)));
                 } else if (part.number == at::floats) {
                     one.append("7,").append(parts.text(part));
-                } else if (part.is_bytes(at::t) && part.size() > longest_constant) {
+                } else if (part.is_bytes(at::t) && part.size() > longest_attribute) {
                     one.append(shape_of(read_tensor_header(parts.inner(part))));
                 } else if (part.number != at::doc_string && part.number != at::type &&
                            part.number != at::g && part.number != at::graphs) {
