@@ -212,7 +212,7 @@ private:
         member vacant{last.number + 1, no_id};
         for (const auto& one : held) {
             const bool next = one.number == vacant.number;
-            vacant.number += next && code_.is_folded(one.module) ? 1 : 0;
+            vacant.number += next && code_.is_folded(one.module) ? 1U : 0U;
             vacant.module = next && !code_.is_folded(one.module) ? one.module : vacant.module;
         }
         if (last.module != no_id) {
