@@ -15,6 +15,7 @@ the installed torch lacks is left out, and the capture says why under `missing`.
 """
 import argparse
 import contextlib
+import glob
 import importlib
 import inspect
 import itertools
@@ -22,6 +23,8 @@ import json
 import mmap
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import weakref
@@ -848,7 +851,7 @@ class json_file:
 
     def add(self, value):
         self.separate()
-        json.dump(value, self.file)
+        self.file.write(json.dumps(value))  # json.dump takes four times as long
 
     def member(self, key, value):
         if inspect.isgenerator(value):
@@ -857,8 +860,7 @@ class json_file:
                     self.add(item)
             return
         self.separate()
-        self.file.write(json.dumps(key) + ": ")
-        json.dump(value, self.file)
+        self.file.write(f"{json.dumps(key)}: {json.dumps(value)}")
 
     def nested(self, key):
         return self.enclosed(key, "{", "}")
@@ -882,17 +884,55 @@ def umask():
     return now
 
 
+# The program --------------------------------------------------------------------------------------
+
+def find_stemma(named=None):
+    """The program stemma: the one that is named, else that on the PATH, beside this file, or where it
+    is built, the newest. Raises FileNotFoundError."""
+    if named is not None:
+        found = shutil.which(named)
+        if found is None:
+            raise FileNotFoundError(f"{named}: no such program")
+        return found
+    beside = os.path.dirname(os.path.abspath(__file__))
+    built = [path for pattern in ("build/stemma", "build/*/stemma")
+             for path in glob.glob(os.path.join(glob.escape(os.path.dirname(beside)), pattern)) if os.path.isfile(path)]
+    for path in [shutil.which("stemma"), os.path.join(beside, "stemma"),
+                 *sorted(built, key=os.path.getmtime, reverse=True)]:
+        if path is not None and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError("there is no program stemma on the PATH, beside capture.py or in a build folder; "
+                            "--stemma PROGRAM names one")
+
+
+def tag(program, model, capture, output, options=()):
+    """Writes `model` with its tags to `output`, which may be the same. Returns the exit status."""
+    files = [os.path.join(os.curdir, path) if path.startswith("-") else path for path in (model, capture, output)]
+    sys.stdout.flush()
+    return subprocess.run([program, "tag", files[0], "-m", files[1], "-o", files[2], *options]).returncode
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
     options.add_argument("model", metavar="FILE.py:FUNCTION",
                          help="or MODULE:FUNCTION; returns (model, args) or (model, args, kwargs)")
     options.add_argument("-o", "--output", metavar="CAPTURE", required=True)
     options.add_argument("--export", metavar="MODEL", help="write the model to an ONNX file")
+    options.add_argument("--tag", metavar="OUT", help="write the file of --export with its tags, by the program stemma")
+    options.add_argument("--stemma", metavar="PROGRAM", help="for --tag; else it is looked for")
     options.add_argument("--opset", type=int, help="of the ONNX file")
     options.add_argument("--fx", choices=["auto", "symbolic_trace", "torch.export", "both", "none"], default="auto")
     options.add_argument("--no-trace", action="store_true", help="do not run the model")
     options.add_argument("--torchscript", action="store_true", help="trace to TorchScript as well")
     chosen = options.parse_args()
+    program = None
+    if chosen.tag is not None:
+        if chosen.export is None:
+            options.error("--tag needs --export")
+        try:
+            program = find_stemma(chosen.stemma)
+        except FileNotFoundError as problem:
+            options.error(str(problem))
     source, _, function = chosen.model.rpartition(":")
     folder, name = os.path.split(source)
     sys.path.insert(0, folder or os.curdir)
@@ -903,7 +943,8 @@ def main():
                    export_options={"opset_version": chosen.opset} if chosen.opset else None)
     for part, why in done.missing.items():
         print(f"capture.py: no {part}: {why}", file=sys.stderr)
+    return tag(program, chosen.export, chosen.output, chosen.tag) if chosen.tag is not None else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -20,7 +20,7 @@ step() {
 step "Packages: a compiler, CMake, Ninja and five header libraries"
 sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
     librange-v3-dev=range/v3/range_fwd.hpp nlohmann-json3-dev=nlohmann/json.hpp \
-    libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h
+    libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h libncurses-dev=curses.h
 
 step "Build: the program, optimized, as $stemma"
 cmake --preset release -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_WERROR=OFF --log-level=WARNING >/dev/null

@@ -760,7 +760,7 @@ class Restored(Case):
                    export=str(self.folder / "model.onnx"))
 
     def test_after_an_exception_while_writing(self):
-        with mock.patch.object(capture_py.json, "dump", side_effect=OSError("disk full")):
+        with mock.patch.object(capture_py.json, "dumps", side_effect=OSError("disk full")):
             self.check(*make("towers"), OSError)
 
     def test_an_old_file_stays_when_the_model_raises(self):

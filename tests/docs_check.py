@@ -44,6 +44,7 @@ NOT_HERE = (
      "needs runs of models; done by the tests runtime.numerics and cli.numerics"),
     (r"stemma profile ", "needs the profile of a run; done by the tests runtime.profiles and cli.cost"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
+    (r"python3 stemma_export\.py", "needs torch; run by the test examples.export"),
     (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
 )
 ELSEWHERE = {"python": "examples.capture_python", "cmake": "consumers.documents"}

@@ -30,6 +30,8 @@
 #include <stemma/tagging/resolution.hpp>
 #include <stemma/tagging/selection.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -109,10 +111,10 @@ template <class P, operator_view Ops, module_view Modules>
         for (auto& list : made) {
             claims.for_each_claim(*it, [&](const claim& one) { list.push_back(one); });
         }
-        laws.expect(std::ranges::equal(made[0], made[1],
-                                       [](const claim& a, const claim& b) {
-                                           return detail::fields_of(a) == detail::fields_of(b);
-                                       }),
+        laws.expect(ranges::equal(made[0], made[1],
+                                  [](const claim& a, const claim& b) {
+                                      return detail::fields_of(a) == detail::fields_of(b);
+                                  }),
                     "evidence: an operator gets other claims at the second question");
         for (const auto& one : made[0]) {
             laws.expect(one.module < context.index().size(),

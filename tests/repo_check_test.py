@@ -50,6 +50,7 @@ CASES = [
      "only proto/ knows"),
     ("include/stemma/core/glob.hpp", replaced("#include <stemma/config.hpp>\n", ""), "which language it needs"),
     ("include/stemma/core/glob.hpp", added("\n" * 400), "lines"),
+    ("include/stemma/core/glob.hpp", added("using std::ranges::sort;\n"), "more than libc++ 14"),
     ("include/stemma/core/brand_new.hpp", added(""), "has no test"),
     ("tests/core/brand_new.cpp", added(""), "tests no header"),
     ("tests/core/glob.cpp", replaced("namespace test::core_glob", "namespace test::glob"),

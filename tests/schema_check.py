@@ -65,8 +65,9 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "numerics", "operations",
-                           "placement", "probe", "profile", "query", "sidecar", "split", "summary", "tree", "validate")}
+              for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "module_diff", "numerics",
+                           "operations", "overlay", "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary",
+                           "tree", "validate")}
 
 
 def check(name, document, what):
@@ -99,6 +100,9 @@ def reports_of(model, capture, truth, folder):
     times.write_text("name,time\nno such node,1\n" +
                      "".join(f"{node['name']},2\n" for node in everything["nodes"] if node["name"]))
     yield "profile", run("profile", model, times, *with_capture)
+    if model.name == "model.onnx":
+        yield "profiles", run("profile", model, times, *with_capture, "--against", times)
+        yield "profiles", run("profile", model, times, "--against", times, "--against-model", FIXTURES / "mlp" / "model.onnx")
     yield "query", run("query", model, "", *with_capture)
     yield "query", run("query", model, "op:*", *with_capture)
     yield "validate", run("validate", model)
@@ -115,6 +119,7 @@ def reports_of(model, capture, truth, folder):
     yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
     yield "diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes")
     yield "diff", run("diff", model, tagged)
+    yield "module_diff", run("diff", model, FIXTURES / "mlp" / "model.onnx", "--nodes", "--module", "''")
     yield "tree", run("tree", model, *with_capture)
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
@@ -270,6 +275,29 @@ def check_captures():
     return len(captures)
 
 
+def check_overlays():
+    """The program reads what the schema takes, and refuses what it does not."""
+    model = FIXTURES / "mlp" / "model.onnx"
+    good = {"schema": "stemma.overlay/1", "title": "a run",
+            "columns": [{"name": "heat", "unit": "K", "direction": "lower", "additive": True}, {"name": "chip"}],
+            "modules": [{"path": "fc1", "values": [1.5, "A"]}], "nodes": [{"name": "/fc1/Gemm", "values": [None, "B"]}]}
+    check("overlay", good, "an overlay")
+    changed = lambda **members: {**good, **members}
+    for accepted, document in [(True, good), (True, changed(more=1)), (False, changed(schema="stemma.overlay/2")),
+                               (False, changed(columns=[])), (False, changed(columns=[{"unit": "K"}])),
+                               (False, changed(columns=[{"name": "a", "direction": "up"}, {"name": "b"}])),
+                               (False, changed(modules=[{"path": "fc1"}])), (False, changed(nodes=[{"values": [1, 2]}])),
+                               (False, changed(modules=[{"path": "fc1", "values": [1, True]}]))]:
+        if (VALIDATORS["overlay"].first_error(document) is None) != accepted:
+            failures.append(f"docs/overlay.schema.json {'refuses' if accepted else 'accepts'} {document}")
+        with tempfile.TemporaryDirectory() as folder:
+            overlay = pathlib.Path(folder) / "overlay.json"
+            overlay.write_text(json.dumps(document))
+            done = subprocess.run([PROGRAM, "export", model, "--to", "html", "--overlay", overlay], capture_output=True)
+        if (done.returncode == 0) != accepted:
+            failures.append(f"the program {'refuses' if accepted else 'takes'} the overlay {document}")
+
+
 def check_seen():
     for name in VALIDATORS:
         for place, known in properties_of(SCHEMAS[f"{name}.schema.json"]):
@@ -283,6 +311,7 @@ def check_seen():
 def main():
     check_reports()
     captures = check_captures()
+    check_overlays()
     check_seen()
     print("\n".join(failures) or f"{len(MODELS)} models and {captures} captures are as the schemas say")
     sys.exit(1 if failures else 0)

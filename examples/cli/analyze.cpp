@@ -12,9 +12,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -252,21 +250,6 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
     }
 }
 
-stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
-    stemma::cost_options options;
-    for (const auto& text : dims) {
-        const auto equals = text.rfind('=');
-        std::int64_t size = 0;
-        const auto* end = text.data() + text.size();
-        if (equals == text.npos || equals == 0 || equals + 1 == text.size() ||
-            std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 0) {
-            throw stemma::error(stemma::error_code::refused, "", "--dim " + text, "is not NAME=N");
-        }
-        options.dims[text.substr(0, equals)] = size;
-    }
-    return options;
-}
-
 int analyze_cost(const analyze_options& options) {
     const auto opened = open_model(options.common);
     const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
@@ -335,10 +318,7 @@ void add_analyze(CLI::App& app, action& chosen) {
                         "20");
             takes.flag("--cost", options.cost,
                        "say what the modules cost: multiplications, weights, memory");
-            takes
-                .value("--dim", options.dims, "NAME=N",
-                       "a value for a dimension that is not fixed, for --cost")
-                ->allow_extra_args(false);
+            takes.dims(options.dims, "a value for a dimension that is not fixed, for --cost");
             takes.footer("Examples:\n  stemma analyze model.onnx\n"
                          "  stemma analyze model.onnx --cost --dim batch=1\n"
                          "  stemma analyze model.onnx -m modules.json --format json\n"

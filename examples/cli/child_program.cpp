@@ -98,4 +98,23 @@ child_answer run_child(const std::string& program, std::vector<std::string> argu
     return answer;
 }
 
+std::string run_self(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "stemma");
+    std::vector<char*> words;
+    for (auto& word : arguments) {
+        words.push_back(word.data());
+    }
+    words.push_back(nullptr);
+    pid_t child = 0;
+    const int failure =
+        posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, words.data(), environ);
+    if (failure != 0) {
+        return failed(failure).problem;
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFSIGNALED(status) ? "crashed (" + std::string(strsignal(WTERMSIG(status))) + ")" : "";
+}
+
 } // namespace cli

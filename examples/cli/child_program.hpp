@@ -22,6 +22,10 @@ struct child_answer {
 child_answer run_child(const std::string& program, std::vector<std::string> arguments,
                        std::string_view input, bool shows_errors = false);
 
+/// Runs this program again, on the terminal that it has, and waits for its end. Returns: what went
+/// wrong, besides what it says itself; "" if nothing did.
+std::string run_self(std::vector<std::string> arguments);
+
 } // namespace cli
 
 #endif // STEMMA_EXAMPLES_CLI_CHILD_PROGRAM_HPP

@@ -2,6 +2,7 @@
 #include "common.hpp"
 
 #include <stemma/core/text_list.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/model_file.hpp>
@@ -11,6 +12,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 namespace cli {
 
@@ -58,6 +61,21 @@ void command_line::output(output_options& to) const {
 stemma::thread_limit threads_of(const common_options& options) {
     return options.threads == 0 ? stemma::thread_limit::of_machine()
                                 : stemma::thread_limit{options.threads};
+}
+
+stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
+    stemma::cost_options options;
+    for (const auto& text : dims) {
+        const auto equals = text.rfind('=');
+        std::int64_t size = 0;
+        const auto* end = text.data() + text.size();
+        if (equals == text.npos || equals == 0 || equals + 1 == text.size() ||
+            std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 0) {
+            throw stemma::error(stemma::error_code::refused, "", "--dim " + text, "is not NAME=N");
+        }
+        options.dims[text.substr(0, equals)] = size;
+    }
+    return options;
 }
 
 stemma::write_options writing(const output_options& output, stemma::thread_limit threads) {

@@ -5,6 +5,7 @@
 #include "terminal.hpp"
 
 #include <stemma/core/parallel.hpp>
+#include <stemma/cost/cost_options.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -136,6 +137,10 @@ public:
     void data(std::string& to) const {
         choice("--data", to, "keep|link|copy", "weights in other files: keep, link or copy them");
     }
+    /// Adds `--dim`, to commands that count costs.
+    void dims(std::vector<std::string>& to, const std::string& text) const {
+        value("--dim", to, "NAME=N", text)->allow_extra_args(false);
+    }
     /// Adds `--oracle`, to commands that say how right the tags are.
     void oracle(std::string& to) const {
         value("--oracle", to, "TRUTH|SOURCE",
@@ -176,6 +181,10 @@ void warn_of_external_data(const common_options& options, const output_options& 
 /// Returns: how many threads a command may use.
 stemma::thread_limit threads_of(const common_options& options);
 
+/// Returns: how costs are counted, with values `NAME=N` for dimensions that are not fixed.
+/// Throws: `error` of `error_code::refused` for what is no such text.
+stemma::cost_options cost_options_of(const std::vector<std::string>& dims);
+
 /// Returns: how the library is to write what a command makes.
 stemma::write_options writing(const output_options& output, stemma::thread_limit threads = {});
 
@@ -197,6 +206,7 @@ void write_output(const output_options& options, Write write) {
 
 /// Adds one command; each stands in a file of its own name.
 void add_analyze(CLI::App& app, action& chosen);
+void add_browse(CLI::App& app, action& chosen);
 void add_carry(CLI::App& app, action& chosen);
 void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);

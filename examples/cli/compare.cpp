@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "report.hpp"
 
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/onnx/definitions.hpp>
@@ -45,8 +46,11 @@ void print_context(const char* label, const stemma::onnx_model& model, id node) 
     }
 }
 
-void print_structure(const stemma::model_comparison& found, const stemma::onnx_model& first,
-                     const stemma::onnx_model& second) {
+void print_structure(const stemma::model_comparison& found,
+                     const stemma::attributed_model& opened_first,
+                     const stemma::attributed_model& opened_second) {
+    const auto& first = opened_first.model();
+    const auto& second = opened_second.model();
     if (!found.structure) {
         const auto names =
             found.renamed_nodes == 0
@@ -56,9 +60,14 @@ void print_structure(const stemma::model_comparison& found, const stemma::onnx_m
         return;
     }
     const auto& difference = *found.structure;
-    put("structure    {}: {} {}\n", verdict(false),
-        difference.first == no_id ? "the first model" : stemma::place_of(first, difference.first),
-        difference.text);
+    const bool in_first = difference.first != no_id;
+    const auto& opened = in_first ? opened_first : opened_second;
+    const auto node = in_first ? difference.first : difference.second;
+    const auto module = node == no_id
+                            ? std::string()
+                            : " in " + path_text(opened, opened.tags().attributions[node].module);
+    put("structure    {}{}: {} {}\n", verdict(false), module,
+        !in_first ? "the first model" : stemma::place_of(first, difference.first), difference.text);
     print_context("first", first, difference.first);
     print_context("second", second, difference.second);
 }
@@ -115,7 +124,7 @@ int compare(const compare_options& options) {
         stemma::write_comparison(out, found, *first, *second);
     } else {
         if (found.parts.structure) {
-            print_structure(found, first->model(), second->model());
+            print_structure(found, *first, *second);
         }
         if (found.parts.initializers) {
             print_initializers(found, options.rows);

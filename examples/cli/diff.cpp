@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "report.hpp"
 
+#include <stemma/compare/compare_modules.hpp>
 #include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/onnx/definitions.hpp>
+#include <stemma/query/find_modules.hpp>
+#include <stemma/report/sync_navigation.hpp>
 
 #include <fmt/core.h>
 
@@ -23,6 +28,7 @@ struct diff_options {
     common_options common;
     std::string other;
     std::vector<std::string> other_captures;
+    std::vector<std::string> modules;
     bool nodes = false;
     bool no_weights = false;
     double tolerance = 0;
@@ -46,6 +52,34 @@ std::string changes_of(const stemma::module_difference& entry) {
         text.append(text.empty() ? "" : ", ").append(shaded(to_string(change), shade_of(change)));
     }
     return text;
+}
+
+void print_weight(const stemma::weight_difference& weight, const stemma::attributed_model& first,
+                  const stemma::attributed_model& second, const std::string& margin) {
+    const auto from = first.model().value_name(weight.first);
+    const auto to = second.model().value_name(weight.second);
+    const auto name = from == to ? std::string(from) : fmt::format("{} -> {}", from, to);
+    const auto& by = weight.difference;
+    put("{}  {} {}{}\n", margin, name, weight.text,
+        weight.comparable
+            ? fmt::format(": {} of {} differ, by at most {:.3g}, relative {:.3g}",
+                          grouped(by.different), grouped(by.elements), by.absolute, by.relative)
+            : std::string());
+}
+
+void print_nodes(const stemma::module_difference& entry, const stemma::attributed_model& first,
+                 const stemma::attributed_model& second, const std::string& margin) {
+    for (auto node : entry.only_first) {
+        put("{}  - {} {}\n", margin, first.model().op_type(node),
+            stemma::place_of(first.model(), node));
+    }
+    for (auto node : entry.only_second) {
+        put("{}  + {} {}\n", margin, second.model().op_type(node),
+            stemma::place_of(second.model(), node));
+    }
+    for (const auto& [v, w] : entry.rewired) {
+        put("{}  ~ {} {}\n", margin, first.model().op_type(v), stemma::place_of(first.model(), v));
+    }
 }
 
 /// Prints a tree of the modules that differ, and of those around them.
@@ -129,10 +163,10 @@ private:
         const std::string margin(indent, ' ');
         put("{}{}  {}{}\n", margin, name, changes_of(entry), details(entry));
         for (const auto& weight : entry.weights) {
-            print(weight, margin);
+            print_weight(weight, first_, second_, margin);
         }
         if (options_.nodes) {
-            print_nodes(entry, margin);
+            print_nodes(entry, first_, second_, margin);
         }
     }
 
@@ -177,33 +211,6 @@ private:
         return text;
     }
 
-    void print(const stemma::weight_difference& weight, const std::string& margin) const {
-        const auto from = first_.model().value_name(weight.first);
-        const auto to = second_.model().value_name(weight.second);
-        const auto name = from == to ? std::string(from) : fmt::format("{} -> {}", from, to);
-        const auto& by = weight.difference;
-        put("{}  {} {}{}\n", margin, name, weight.text,
-            weight.comparable
-                ? fmt::format(": {} of {} differ, by at most {:.3g}, relative {:.3g}",
-                              grouped(by.different), grouped(by.elements), by.absolute, by.relative)
-                : std::string());
-    }
-
-    void print_nodes(const stemma::module_difference& entry, const std::string& margin) const {
-        for (auto node : entry.only_first) {
-            put("{}  - {} {}\n", margin, first_.model().op_type(node),
-                stemma::place_of(first_.model(), node));
-        }
-        for (auto node : entry.only_second) {
-            put("{}  + {} {}\n", margin, second_.model().op_type(node),
-                stemma::place_of(second_.model(), node));
-        }
-        for (const auto& [v, w] : entry.rewired) {
-            put("{}  ~ {} {}\n", margin, first_.model().op_type(v),
-                stemma::place_of(first_.model(), v));
-        }
-    }
-
     const stemma::model_diff& found_;
     const stemma::attributed_model& first_;
     const stemma::attributed_model& second_;
@@ -212,6 +219,55 @@ private:
     std::vector<id> printed_second_;
     std::set<id> named_;
 };
+
+/// Returns: the one module that a query asks for.
+id module_of(const stemma::attributed_model& opened, const std::string& asked) {
+    const auto found = stemma::find_modules(opened, asked);
+    if (found.size() != 1) {
+        throw stemma::error(stemma::error_code::refused, opened.file().path(), "--module",
+                            fmt::format("'{}' are {} modules; give one of each model", asked,
+                                        grouped(found.size())));
+    }
+    return found.front();
+}
+
+int diff_modules(const diff_options& options, const stemma::diff_options& how,
+                 const stemma::attributed_model& first, const stemma::attributed_model& second) {
+    if (options.common.format == "sync_navigation") {
+        throw stemma::error(stemma::error_code::refused, "", "--format",
+                            "sync_navigation links whole models; leave out --module");
+    }
+    if (options.modules.size() > 2) {
+        throw stemma::error(stemma::error_code::refused, "", "--module",
+                            "is given more than twice: one module of each model is compared");
+    }
+    const auto found =
+        stemma::compare_modules(first, module_of(first, options.modules.front()), second,
+                                module_of(second, options.modules.back()), how);
+    if (options.common.format == "json") {
+        standard_output out;
+        stemma::write_module_diff(out, found, first, second, options.nodes);
+    } else {
+        const auto& entry = found.difference;
+        put("{} and {}: {}, {} of {} and {} nodes matched", path_text(first, entry.first),
+            path_text(second, entry.second),
+            found.same_function ? "the same function" : shaded("another function", shade::bad),
+            grouped(found.matched_nodes), counted(found.first_nodes, "node"),
+            grouped(found.second_nodes));
+        put("{}\n", options.no_weights
+                        ? std::string()
+                        : fmt::format("; {} of {} differ", grouped(entry.weights.size()),
+                                      counted(found.compared_weights, "weight")));
+        for (std::size_t i = 0; i < std::min(options.rows, entry.weights.size()); ++i) {
+            print_weight(entry.weights[i], first, second, "");
+        }
+        print_rest(entry.weights.size(), options.rows);
+        if (options.nodes) {
+            print_nodes(entry, first, second, "");
+        }
+    }
+    return found.same_function ? done : found_something;
+}
 
 int diff(const diff_options& options) {
     const auto first = open_model(options.common);
@@ -225,8 +281,15 @@ int diff(const diff_options& options) {
     how.weights = !options.no_weights;
     how.tolerance = options.tolerance;
     how.threads = threads_of(options.common);
+    if (!options.modules.empty()) {
+        return diff_modules(options, how, *first, *second);
+    }
     const auto found = stemma::diff_models(*first, *second, how);
-    if (options.common.format == "json") {
+    if (options.common.format == "sync_navigation") {
+        standard_output out;
+        stemma::write_sync_navigation(out, stemma::link_nodes(found, *first, *second, how),
+                                      first->model(), second->model());
+    } else if (options.common.format == "json") {
         standard_output out;
         stemma::write_diff(out, found, *first, *second, options.nodes);
     } else {
@@ -241,21 +304,28 @@ void add_diff(CLI::App& app, action& chosen) {
     add_command<diff_options>(
         app, chosen, "diff", "say what changed from one model to another, module by module", diff,
         [](command_line takes, diff_options& options) {
-            takes.common(options.common);
+            takes.common(options.common, "text,json,sync_navigation");
             takes.argument("OTHER", options.other, "the model to compare with");
             takes
                 .value("--other-modules", options.other_captures, "CAPTURE",
                        "a capture of OTHER, where it is not that of MODEL")
+                ->allow_extra_args(false);
+            takes
+                .value("--module", options.modules, "QUERY",
+                       "compare only this module; twice: one of MODEL with one of OTHER")
                 ->allow_extra_args(false);
             takes.flag("--nodes", options.nodes, "list the nodes that differ");
             takes.flag("--no-weights", options.no_weights, "do not compare the data of weights");
             takes.value("--tolerance", options.tolerance, "X",
                         "weights that differ relatively by no more are the same", "0");
             takes.value("--rows", options.rows, "N", "modules that are printed at most", "100");
-            takes.footer("Status 1 when anything differs.\n\n"
-                         "Examples:\n  stemma diff old.onnx new.onnx\n"
-                         "  stemma diff model.onnx optimized.onnx --nodes\n"
-                         "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json");
+            takes.footer(
+                "Status 1 when anything differs; of modules, when they are not of the same\n"
+                "function up to weights and names.\n\n"
+                "Examples:\n  stemma diff old.onnx new.onnx\n"
+                "  stemma diff model.onnx optimized.onnx --nodes\n"
+                "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json\n"
+                "  stemma diff model.onnx model.onnx --module layer.0 --module layer.1");
         });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "explanation_text.hpp"
 #include "report.hpp"
 
 #include <stemma/onnx/definitions.hpp>
@@ -27,11 +28,16 @@ struct explain_options {
     std::vector<std::string> wanted;
 };
 
-/// Prints one answer after the other.
+/// Prints one answer after the other to the end of a text.
 class answer_printer {
 public:
-    answer_printer(const stemma::attributed_model& opened, const stemma::explainer& explainer)
-        : opened_(opened), explainer_(explainer), model_(opened.model()), found_(opened.tags()) {}
+    answer_printer(std::string& text, const stemma::attributed_model& opened,
+                   const stemma::explainer& explainer)
+        : text_(text)
+        , opened_(opened)
+        , explainer_(explainer)
+        , model_(opened.model())
+        , found_(opened.tags()) {}
 
     /// Values only where no node is called so, and parameters where no value is.
     void print(const stemma::explanation& answer) {
@@ -56,13 +62,13 @@ private:
     static constexpr std::size_t max_lines = 6;
 
     void title(std::string_view name, std::string_view type) {
-        put("{}{} {}\n", first_ ? "" : "\n", shaded(name, shade::strong), shaded(type, shade::dim));
-        first_ = false;
+        text_ += fmt::format("{}{} {}\n", text_.empty() ? "" : "\n", shaded(name, shade::strong),
+                             shaded(type, shade::dim));
     }
 
-    static void row(std::string_view label, std::string_view text, bool unknown = false) {
+    void row(std::string_view label, std::string_view text, bool unknown = false) const {
         if (!unknown) {
-            put("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
+            text_ += fmt::format("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
         }
     }
 
@@ -248,7 +254,7 @@ private:
 
     /// Prints rows of one label, the first ones where there are many.
     template <class Text>
-    static void print_some(std::string_view label, std::size_t count, Text text) {
+    void print_some(std::string_view label, std::size_t count, Text text) const {
         for (std::size_t i = 0; i < count && i < max_lines; ++i) {
             row(label, text(i));
         }
@@ -275,23 +281,25 @@ private:
             shaded(path_text(opened_, found_.attributions[node].module), shade::dim));
     }
 
+    std::string& text_;
     const stemma::attributed_model& opened_;
     const stemma::explainer& explainer_;
     const stemma::wire_model& model_;
     const stemma::tagging& found_;
-    bool first_ = true;
 };
 
 int explain(const explain_options& options) {
     const auto opened = open_model(options.common);
     const stemma::explainer explainer(*opened);
-    answer_printer printer(*opened, explainer);
     int status = done;
+    bool parted = false; // whether something was printed
     std::vector<stemma::explanation> answers;
     for (const auto& asked : options.wanted) {
         answers.push_back(explainer.explain(asked));
         if (options.common.format != "json") {
-            printer.print(answers.back());
+            put("{}{}", parted && !answers.back().empty() ? "\n" : "",
+                explanation_text(*opened, explainer, answers.back()));
+            parted = parted || !answers.back().empty();
         }
         if (answers.back().empty()) {
             status = found_something;
@@ -306,6 +314,14 @@ int explain(const explain_options& options) {
 }
 
 } // namespace
+
+std::string explanation_text(const stemma::attributed_model& opened,
+                             const stemma::explainer& explainer,
+                             const stemma::explanation& answer) {
+    std::string text;
+    answer_printer(text, opened, explainer).print(answer);
+    return text;
+}
 
 void add_explain(CLI::App& app, action& chosen) {
     add_command<explain_options>(

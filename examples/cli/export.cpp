@@ -3,7 +3,9 @@
 #include "common.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/report/export_model.hpp>
+#include <stemma/report/overlay_table.hpp>
 #include <stemma_report/html_report.hpp>
 
 #include <fmt/core.h>
@@ -11,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cli {
 
@@ -26,6 +29,7 @@ struct export_options {
     std::size_t max_boxes = 60;
     std::string node_counts;
     std::string weight_bytes;
+    std::vector<std::string> overlays;
 };
 
 /// Draws a graph in the language of Graphviz with its program `dot`. Throws: `stemma::error` of
@@ -72,6 +76,20 @@ void write_explorer(const export_options& options, const stemma::attributed_mode
     write_overlay(options.weight_bytes, stemma::overlay::weight_bytes);
 }
 
+void write_page(const export_options& options, stemma::attributed_model& opened) {
+    std::vector<stemma::overlay_table> overlays;
+    for (const auto& path : options.overlays) {
+        const stemma::mapped_file file(path);
+        overlays.push_back(stemma::read_overlay(file.bytes(), path, opened));
+        if (const auto left = overlays.back().unmatched; left > 0) {
+            note(options.common,
+                 fmt::format("{}: {} of what the model has not", path, counted(left, "row")));
+        }
+    }
+    write_output(options.output,
+                 [&](auto& sink) { stemma_report::write_html_report(sink, opened, overlays); });
+}
+
 /// Throws when an option is given that says nothing about what is written.
 void refuse_misplaced(const export_options& options) {
     const auto refuse = [&](bool given, std::string_view option, std::string_view fits) {
@@ -85,6 +103,7 @@ void refuse_misplaced(const export_options& options) {
     refuse(options.depth != stemma::no_id, "--depth", "dot svg");
     refuse(!options.node_counts.empty(), "--node-counts", "model-explorer");
     refuse(!options.weight_bytes.empty(), "--weight-bytes", "model-explorer");
+    refuse(!options.overlays.empty(), "--overlay", "html");
 }
 
 int run_export(const export_options& options) {
@@ -97,8 +116,7 @@ int run_export(const export_options& options) {
     } else if (options.to == "model-explorer") {
         write_explorer(options, *opened);
     } else if (options.to == "html") {
-        write_output(options.output,
-                     [&](auto& sink) { stemma_report::write_html_report(sink, *opened); });
+        write_page(options, *opened);
     } else {
         write_picture(options, *opened);
     }
@@ -129,10 +147,16 @@ void add_export(CLI::App& app, action& chosen) {
                         "model-explorer: write an overlay that counts nodes");
             takes.value("--weight-bytes", options.weight_bytes, "FILE",
                         "model-explorer: write an overlay with the bytes of weights");
+            takes
+                .value("--overlay", options.overlays, "FILE",
+                       "html: numbers to lay over it, JSON of analyze --cost, profile, numerics, "
+                       "or of docs/overlay.schema.json; may repeat")
+                ->allow_extra_args(false);
             takes.footer(
                 "Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
                 "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"
                 "  stemma export model.onnx -m modules.json --to html -o model.html\n"
+                "  stemma export model.onnx --to html -o model.html --overlay run.json\n"
                 "  stemma export model.onnx --to model-explorer -o model.json --weight-bytes "
                 "w.json");
         });

@@ -2,14 +2,17 @@
 // The manual page and what shells complete, written from the declarations that `--help` prints.
 #include "common.hpp"
 
+#include <stemma/error.hpp>
 #include <stemma/version.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -81,6 +84,33 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
     return open == type.npos || close == type.npos
                ? std::vector<std::string>{}
                : stemma::split_list(std::string_view(type).substr(open + 2, close - open - 2));
+}
+
+/// Returns: what the value can be: choices, or names of policies without what follows them.
+std::vector<std::string> words_for(const CLI::Option& option) {
+    const auto& known = known_policies();
+    const std::pair<const char*, std::string> roles[] = {
+        {"--select", known.selections.names()},
+        {"--naming", known.namings.names()},
+        {"--resolve", known.resolutions.names()},
+        {"--propagate", known.propagations.names()},
+    };
+    auto words = choices_of(option);
+    for (const auto& [name, policies] : roles) {
+        if (option.check_name(name)) {
+            words = stemma::split_list(replaced(policies, ", ", ","));
+        }
+    }
+    for (auto& word : words) {
+        word = word.substr(0, word.find(':') == word.npos ? word.npos : word.find(':') + 1);
+    }
+    return words;
+}
+
+/// Whether the value is looked for in a model.
+bool is_of_model(const CLI::Option& option) {
+    return value_of(option) == "QUERY" || option.get_name(true) == "QUERY" ||
+           option.get_name(true) == "NAME";
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between = " ") {
@@ -221,8 +251,11 @@ void print_bash(const CLI::App& app) {
                 for (auto& each : cases) {
                     each.insert(0, name + ":");
                 }
-                values += fmt::format("    {}) words='{}' value=1 ;;\n", joined(cases, " | "),
-                                      joined(choices_of(*option)));
+                values +=
+                    is_of_model(*option)
+                        ? fmt::format("    {}) _stemma_of_model; return ;;\n", joined(cases, " | "))
+                        : fmt::format("    {}) words='{}' value=1 ;;\n", joined(cases, " | "),
+                                      joined(words_for(*option)));
             }
         }
         for (const auto* option : options_of(*command, true)) {
@@ -230,25 +263,48 @@ void print_bash(const CLI::App& app) {
                 options += fmt::format("    # {}\n", option->get_name(true));
                 values += fmt::format("    {}:{}) words='{} {}' value=1 ;;\n", name, name,
                                       joined(choices), all_names(*command));
+            } else if (is_of_model(*option)) {
+                values += fmt::format(
+                    "    {}:*.onnx) [[ $current == -* ]] || {{ _stemma_of_model; return; }} ;;\n",
+                    name);
             }
         }
     }
-    fmt::print("# Completion of stemma for bash; written by 'stemma manual bash'.\n"
-               "_stemma() {{\n"
-               "    local current=${{COMP_WORDS[COMP_CWORD]}} words= value=\n"
-               "    COMPREPLY=()\n"
-               "    if ((COMP_CWORD == 1)); then\n"
-               "        COMPREPLY=($(compgen -W '{}{}' -- \"$current\"))\n"
-               "        return\n"
-               "    fi\n"
-               "    case ${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD-1]}} in\n{}    esac\n"
-               "    if [[ -z $value && $current == -* ]]; then\n"
-               "    case ${{COMP_WORDS[1]}} in\n{}    esac\n"
-               "    fi\n"
-               "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-               "}}\n"
-               "complete -o bashdefault -o default -F _stemma stemma\n",
-               names, all_names(app), values, options);
+    fmt::print(
+        "# Completion of stemma for bash; written by 'stemma manual bash'.\n"
+        "_stemma_of_model() {{\n"
+        "    local word IFS=$'\\n'\n"
+        "    for word in \"${{COMP_WORDS[@]:2}}\"; do\n"
+        "        if [[ $word == *.onnx && -f $word ]]; then\n"
+        "            COMPREPLY=($(compgen -W \"$(\"${{COMP_WORDS[0]}}\" manual words \"$word\" "
+        "2>/dev/null)\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n"
+        "            return\n"
+        "        fi\n"
+        "    done\n"
+        "}}\n"
+        "_stemma() {{\n"
+        "    local current=${{COMP_WORDS[COMP_CWORD]}} words= value=\n"
+        "    COMPREPLY=()\n"
+        "    if ((COMP_CWORD == 1)); then\n"
+        "        COMPREPLY=($(compgen -W '{}{}' -- \"$current\"))\n"
+        "        return\n"
+        "    fi\n"
+        "    case ${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD-1]}} in\n{}    esac\n"
+        "    if [[ -z $value && $current == -* ]]; then\n"
+        "    case ${{COMP_WORDS[1]}} in\n{}    esac\n"
+        "    fi\n"
+        "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+        "}}\n"
+        "complete -o bashdefault -o default -F _stemma stemma\n",
+        names, all_names(app), values, options);
+}
+
+std::vector<std::string> replaced_in(std::vector<std::string> words, std::string_view from,
+                                     std::string_view to) {
+    for (auto& word : words) {
+        word = replaced(std::move(word), from, to);
+    }
+    return words;
 }
 
 /// Returns: a text in single quotes, as sh and zsh read them.
@@ -258,6 +314,10 @@ std::string in_quotes(const std::string& text) {
 
 void print_zsh(const CLI::App& app) {
     fmt::print("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
+               "_stemma_of_model() {{\n    local word\n    for word in $words; do\n"
+               "        if [[ $word == *.onnx && -f $word ]]; then\n"
+               "            compadd -- ${{(f)\"$(stemma manual words $word 2>/dev/null)\"}}\n"
+               "            return\n        fi\n    done\n}}\n"
                "_stemma() {{\n    local -a commands=(\n");
     for (const auto* command : commands_of(app)) {
         fmt::print("        {}\n",
@@ -274,8 +334,10 @@ void print_zsh(const CLI::App& app) {
         return text;
     };
     const auto values = [&](const CLI::Option& option) {
-        const auto choices = choices_of(option);
-        return choices.empty() ? std::string("_files") : "(" + joined(choices) + ")";
+        const auto choices = words_for(option);
+        return is_of_model(option) ? std::string("_stemma_of_model")
+               : choices.empty()   ? std::string("_files")
+                                   : "(" + joined(replaced_in(choices, ":", "\\:")) + ")";
     };
     for (const auto* command : commands_of(app)) {
         fmt::print("    {})\n        _arguments -s", command->get_name());
@@ -312,12 +374,18 @@ void print_fish(const CLI::App& app) {
             line += " -l " + name;
         }
         if (takes_value(option)) {
-            const auto choices = choices_of(option);
-            line += choices.empty() ? " -r" : " -x -a " + text(joined(choices));
+            const auto choices = words_for(option);
+            line += is_of_model(option) ? " -x -a '(__stemma_of_model)'"
+                    : choices.empty()   ? std::string(" -r")
+                                        : " -x -a " + text(joined(choices));
         }
         fmt::print("{} -d {}\n", line, text(option.get_description()));
     };
-    fmt::print("# Completion of stemma for fish; written by 'stemma manual fish'.\n");
+    fmt::print("# Completion of stemma for fish; written by 'stemma manual fish'.\n"
+               "function __stemma_of_model\n    for word in (commandline -opc)\n"
+               "        if string match -q '*.onnx' -- $word; and test -f $word\n"
+               "            stemma manual words $word 2>/dev/null\n            return\n"
+               "        end\n    end\nend\n");
     for (const auto* option : options_of(app, false)) {
         print("__fish_use_subcommand", *option);
     }
@@ -332,13 +400,43 @@ void print_fish(const CLI::App& app) {
             if (const auto choices = choices_of(*option); !choices.empty()) {
                 fmt::print("complete -c stemma -n {} -f -a {}\n", text(condition),
                            text(joined(choices)));
+            } else if (is_of_model(*option)) {
+                fmt::print("complete -c stemma -n {} -a '(__stemma_of_model)'\n", text(condition));
             }
         }
     }
 }
 
-int manual(const CLI::App& app, const std::string& what) {
-    if (what == "page") {
+/// Prints what a query, or a question of `explain`, about a model can begin with: paths of modules,
+/// and conditions.
+void print_words(const std::string& model) {
+    if (model.empty()) {
+        throw stemma::error(stemma::error_code::refused, "", "manual words", "needs a model");
+    }
+    common_options options;
+    options.model = model;
+    options.quiet = true;
+    const auto opened = open_model(options);
+    const auto& modules = opened->modules();
+    std::set<std::string> conditions;
+    for (stemma::id m = 0; m < modules.size(); ++m) {
+        put_names(m == 0 ? "" : modules.path(m) + "\n");
+        if (!modules.class_name(m).empty()) {
+            conditions.insert(fmt::format("class:{}", modules.class_name(m)));
+        }
+    }
+    for (stemma::id v = 0; v < opened->model().node_count(); ++v) {
+        conditions.insert(fmt::format("op:{}", opened->model().op_type(v)));
+    }
+    for (const auto& condition : conditions) {
+        put_names(condition + "\n");
+    }
+}
+
+int manual(const CLI::App& app, const std::string& what, const std::string& model) {
+    if (what == "words") {
+        print_words(model);
+    } else if (what == "page") {
         print_page(app);
     } else if (what == "bash") {
         print_bash(app);
@@ -354,16 +452,22 @@ int manual(const CLI::App& app, const std::string& what) {
 
 void add_manual(CLI::App& app, action& chosen) {
     auto what = std::make_shared<std::string>();
+    auto model = std::make_shared<std::string>();
     auto& command =
         *app.add_subcommand("manual", "print the manual page, or what a shell completes");
-    command.add_option("WHAT", *what, "the page for man, or a script for a shell")
-        ->check(CLI::IsMember({"page", "bash", "zsh", "fish"}))
+    command
+        .add_option("WHAT", *what,
+                    "the page for man, a script for a shell, or the words that it asks for")
+        ->check(CLI::IsMember({"page", "bash", "zsh", "fish", "words"}))
         ->required();
+    command.add_option("MODEL", *model,
+                       "words: the model whose modules, classes and operators are completed");
     command.footer("Examples:\n  stemma manual page | man -l -\n"
                    "  stemma manual bash > ~/.local/share/bash-completion/completions/stemma\n"
                    "  stemma manual fish > ~/.config/fish/completions/stemma.fish");
-    command.callback(
-        [&app, &chosen, what] { chosen = [&app, what] { return manual(app, *what); }; });
+    command.callback([&app, &chosen, what, model] {
+        chosen = [&app, what, model] { return manual(app, *what, *model); };
+    });
 }
 
 } // namespace cli

@@ -69,8 +69,8 @@ std::string text_of(const stemma::difference_bounds& bounds) {
 
 void print_report(const numerics_request& asked, const stemma::attributed_model& opened,
                   const stemma::numerics_report& report) {
-    const auto compared =
-        std::ranges::count_if(report.modules, [](const auto& one) { return one.compared > 0; });
+    const auto compared = std::count_if(report.modules.begin(), report.modules.end(),
+                                        [](const auto& one) { return one.compared > 0; });
     put("compared     {} and {} of {} with results\n", counted(report.values.size(), "value"),
         compared, counted(report.modules.size(), "module"));
     put("bounds       {}\n", text_of(report.bounds));
@@ -92,7 +92,8 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
             rows.push_back(&one);
         }
     }
-    std::ranges::stable_sort(rows, {}, [](const auto* one) { return one->first; });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto* a, const auto* b) { return a->first < b->first; });
     if (rows.empty()) {
         return;
     }
@@ -121,8 +122,8 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;
     const auto parts = stemma::isolate_modules(a, b, second, report, asked.isolate, how);
-    const auto refused =
-        std::ranges::count_if(parts, [](const auto& part) { return !part.refusal.empty(); });
+    const auto refused = std::count_if(parts.begin(), parts.end(),
+                                       [](const auto& part) { return !part.refusal.empty(); });
     note(asked.common,
          fmt::format("{}: {} to run, {} cannot be, see isolate.json", asked.isolate,
                      counted(parts.size() - static_cast<std::size_t>(refused), "part"), refused));

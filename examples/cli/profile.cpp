@@ -2,20 +2,20 @@
 #include "common.hpp"
 #include "report.hpp"
 
+#include <stemma/cost/compare_times.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cost/module_times.hpp>
-#include <stemma/cost/profile.hpp>
 #include <stemma/cost/profile_pictures.hpp>
-#include <stemma/cost/profile_readers.hpp>
 #include <stemma/cost/profile_report.hpp>
+#include <stemma/cost/read_profiles.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,35 +32,15 @@ struct profile_options {
     common_options common;
     output_options output;
     std::vector<std::string> files;
+    std::vector<std::string> against;
+    std::string against_model;
+    std::string original;
     std::optional<std::size_t> warm_up;
     id depth = stemma::no_id;
     std::size_t rows = 10;
     bool divide = false;
     std::string to;
 };
-
-/// Reads all files as runs of one profile, each without its first runs.
-stemma::profile read_profiles(const profile_options& options, stemma::profile_source& source) {
-    stemma::profile all;
-    for (const auto& path : options.files) {
-        const stemma::mapped_file file(path);
-        stemma::profile read;
-        const auto format = stemma::read_profile(file.bytes(), path, read);
-        const auto drop = options.warm_up.value_or(read.runs() > 1 ? 1 : 0);
-        if (drop >= read.runs()) {
-            throw stemma::error(stemma::error_code::refused, path, "--warm-up",
-                                fmt::format("leaves none of {}", counted(read.runs(), "run")));
-        }
-        read.drop_runs(drop);
-        source.dropped += drop;
-        source.file.append(source.file.empty() ? "" : ", ").append(path);
-        if (source.format.find(format) == source.format.npos) {
-            source.format.append(source.format.empty() ? "" : ", ").append(format);
-        }
-        all.append(read);
-    }
-    return all;
-}
 
 std::string milliseconds(double microseconds) {
     return fmt::format("{:.3f}", microseconds / 1000);
@@ -151,44 +131,146 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
                shade::dim));
 }
 
-int run_profile(const profile_options& options) {
-    const auto opened = open_model(options.common);
-    stemma::profile_source source{opened->model().file(), "", "", 0, options.divide};
-    const auto measured = read_profiles(options, source);
+/// Two profiles side by side, a run's worth of each.
+void print_pairs(const profile_options& options, const stemma::timed_modules& first,
+                 const stemma::timed_modules& second) {
+    const auto a_run = [](const stemma::timed_modules& of, double time) {
+        return time / static_cast<double>(std::max<std::size_t>(of.times->runs(), 1));
+    };
+    const auto row = [](double before, double after, const std::string& text) {
+        const auto ratio =
+            before > 0 && after > 0 ? fmt::format("{:.2f}x", after / before) : std::string();
+        put("{:>10} {:>10} {:>+11.3f} {:>8}  {}\n", milliseconds(before), milliseconds(after),
+            (after - before) / 1000, ratio, text);
+    };
+    put("{}\n", shaded(fmt::format("{:>10} {:>10} {:>11} {:>8}  {}", "first ms", "second ms",
+                                   "difference", "ratio", "module"),
+                       shade::strong));
+    for (const auto& pair : stemma::compare_times(first, second)) {
+        const bool new_one = pair.first == stemma::no_id;
+        const auto& modules = new_one ? *second.modules : *first.modules;
+        const auto m = new_one ? pair.second : pair.first;
+        const auto depth = std::size_t{modules.index().depth(m)};
+        if (depth > options.depth) {
+            continue;
+        }
+        const auto name = m == 0                         ? std::string("the root")
+                          : new_one                      ? modules.path(m) + " (second only)"
+                          : pair.second == stemma::no_id ? modules.path(m) + " (first only)"
+                                                         : std::string(modules.attribute(m));
+        row(pair.before, pair.after,
+            std::string(new_one ? 2 : 2 * std::min<std::size_t>(depth, 24), ' ') +
+                shaded(shortened(name, 60), shade::name));
+    }
+    if (!first.times->unmatched().empty() || !second.times->unmatched().empty()) {
+        row(a_run(first, first.times->unmatched_total()),
+            a_run(second, second.times->unmatched_total()), "(no node of the model)");
+    }
+    row(a_run(first, first.times->total()), a_run(second, second.times->total()), "in all");
+}
+
+/// A profile, with the model that was run.
+struct timed_model {
+    std::unique_ptr<stemma::attributed_model> opened;
+    stemma::module_times times;
+    stemma::profile_source source;
+
+    [[nodiscard]] stemma::timed_modules by_module() const { return {&times, &opened->modules()}; }
+};
+
+/// Returns: nothing where MODEL was not made of `--original`, which a note has said.
+std::optional<timed_model> time_model(const profile_options& options, const std::string& model,
+                                      const std::vector<std::string>& files) {
+    auto common = options.common;
+    common.model = model;
+    if (!options.original.empty()) {
+        common.captures.push_back(options.original);
+    }
+    auto opened = open_model(common);
+    if (!options.original.empty() && opened->tags().origins.empty()) {
+        if (!opened->capture_notes().empty()) {
+            return std::nullopt;
+        }
+        throw stemma::error(stemma::error_code::refused, options.original, "--original",
+                            "is no ONNX file");
+    }
+    const auto read = stemma::read_profiles(files, options.warm_up);
     stemma::time_options how;
     std::optional<stemma::model_cost> cost;
     if (options.divide) {
         cost.emplace(stemma::find_cost(*opened));
         how.weight = [&](id node) { return cost->node_flops(node); };
     }
-    const auto times = stemma::find_times(measured, *opened, how);
+    auto times = stemma::find_times(read.measured, *opened, how);
+    stemma::profile_source source{opened->model().file(), read.files, read.formats,
+                                  read.measured.dropped(), options.divide};
+    return timed_model{std::move(opened), std::move(times), std::move(source)};
+}
+
+/// Throws: `error` of `error_code::refused` for options that do not go together.
+void check_options(const profile_options& options) {
+    const auto refuse = [](const char* option, const char* reason) {
+        throw stemma::error(stemma::error_code::refused, "", option, reason);
+    };
+    if (options.against.empty() && !options.against_model.empty()) {
+        refuse("--against-model", "needs --against PROFILE");
+    }
+    if (!options.against.empty() && !options.to.empty()) {
+        refuse("--to", "shows one profile, not two");
+    }
+}
+
+int run_profile(const profile_options& options) {
+    check_options(options);
+    const auto measured = time_model(options, options.common.model, options.files);
+    if (!measured) {
+        return found_something;
+    }
+    const auto& [opened, times, source] = *measured;
     const auto& modules = opened->modules();
-    if (options.to.empty()) {
-        if (options.common.format == "text") {
-            print_text(options, *opened, times, source);
+    const auto& format = options.common.format;
+    if (!options.against.empty()) {
+        const auto& model =
+            options.against_model.empty() ? options.common.model : options.against_model;
+        const auto other = time_model(options, model, options.against);
+        if (!other) {
+            return found_something;
+        }
+        if (format == "text") {
+            print_pairs(options, measured->by_module(), other->by_module());
             return done;
         }
         write_output(options.output, [&](auto& sink) {
-            if (options.common.format == "json") {
-                stemma::write_profile(sink, times, modules, source);
+            if (format == "json") {
+                stemma::write_paired_times(sink, measured->by_module(), measured->source,
+                                           other->by_module(), other->source);
             } else {
-                stemma::write_profile_csv(sink, times, modules);
+                stemma::write_paired_times_csv(sink, measured->by_module(), other->by_module());
             }
         });
         return done;
     }
-    write_output(options.output, [&](auto& sink) {
-        if (options.to == "flame") {
-            stemma::write_flame_graph(sink, times, modules, source.model);
-        } else if (options.to == "speedscope") {
-            stemma::write_speedscope(sink, times, modules, source.model);
-        } else if (options.to == "chrome") {
-            stemma::write_chrome_trace(sink, times, modules);
-        } else {
-            stemma::write_explorer_overlay(sink, opened->model(),
-                                           [&](id node) { return times.node(node); });
-        }
-    });
+    if (options.to.empty() && format == "text") {
+        print_text(options, *opened, times, source);
+        return done;
+    }
+    write_output(options.output,
+                 [&, &times = times, &source = source, &opened = opened](auto& sink) {
+                     if (options.to == "flame") {
+                         stemma::write_flame_graph(sink, times, modules, source.model);
+                     } else if (options.to == "speedscope") {
+                         stemma::write_speedscope(sink, times, modules, source.model);
+                     } else if (options.to == "chrome") {
+                         stemma::write_chrome_trace(sink, times, modules);
+                     } else if (options.to == "model-explorer") {
+                         stemma::write_explorer_overlay(sink, opened->model(),
+                                                        [&](id node) { return times.node(node); });
+                     } else if (format == "json") {
+                         stemma::write_profile(sink, times, modules, source);
+                     } else {
+                         stemma::write_profile_csv(sink, times, modules);
+                     }
+                 });
     return done;
 }
 
@@ -202,6 +284,15 @@ void add_profile(CLI::App& app, action& chosen) {
             takes.argument(
                 "PROFILE", options.files,
                 "what a runtime measured: ONNX Runtime, TensorRT, OpenVINO, QNN, or CSV");
+            takes.value("--original", options.original, "ORIGINAL",
+                        "the ONNX file that MODEL was made of, whose modules it gets; -m is about "
+                        "it then");
+            takes
+                .value("--against", options.against, "PROFILE",
+                       "a second profile, shown beside the first; may repeat, for more runs")
+                ->allow_extra_args(false);
+            takes.value("--against-model", options.against_model, "MODEL",
+                        "the model of that one, where it is another");
             takes.value("--warm-up", options.warm_up, "N",
                         "runs at the start of each profile that do not count; 1 where there are "
                         "several");
@@ -216,6 +307,8 @@ void add_profile(CLI::App& app, action& chosen) {
             takes.value("-o,--output", options.output.path, "OUT",
                         "where that goes; standard output without it");
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"
+                         "  stemma profile optimized.onnx profile.json --original model.onnx\n"
+                         "  stemma profile model.onnx before.json --against after.json\n"
                          "  stemma profile model.onnx layers.json --divide --format json\n"
                          "  stemma profile optimized.onnx profile.json --to flame -o time.svg");
         });

@@ -47,15 +47,15 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 22> commands{{
-    {"tag", cli::add_tag},         {"tree", cli::add_tree},         {"explain", cli::add_explain},
-    {"analyze", cli::add_analyze}, {"query", cli::add_query},       {"dag", cli::add_dag},
-    {"export", cli::add_export},   {"strip", cli::add_strip},       {"validate", cli::add_validate},
-    {"compare", cli::add_compare}, {"diff", cli::add_diff},         {"carry", cli::add_carry},
-    {"cut", cli::add_cut},         {"split", cli::add_split},       {"join", cli::add_join},
-    {"fold", cli::add_fold},       {"unfold", cli::add_unfold},     {"profile", cli::add_profile},
-    {"probe", cli::add_probe},     {"numerics", cli::add_numerics}, {"plan", cli::add_plan},
-    {"manual", cli::add_manual},
+constexpr std::array<command, 23> commands{{
+    {"tag", cli::add_tag},           {"tree", cli::add_tree},       {"browse", cli::add_browse},
+    {"explain", cli::add_explain},   {"analyze", cli::add_analyze}, {"query", cli::add_query},
+    {"dag", cli::add_dag},           {"export", cli::add_export},   {"strip", cli::add_strip},
+    {"validate", cli::add_validate}, {"compare", cli::add_compare}, {"diff", cli::add_diff},
+    {"carry", cli::add_carry},       {"cut", cli::add_cut},         {"split", cli::add_split},
+    {"join", cli::add_join},         {"fold", cli::add_fold},       {"unfold", cli::add_unfold},
+    {"profile", cli::add_profile},   {"probe", cli::add_probe},     {"numerics", cli::add_numerics},
+    {"plan", cli::add_plan},         {"manual", cli::add_manual},
 }};
 
 /// Declares the command that the first word names; all of them where it names none, or the one that

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
+#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/query.hpp>
+#include <stemma/query/sort_by_cost.hpp>
 
 #include <fmt/core.h>
 
@@ -25,6 +28,7 @@ struct query_options {
     std::string text;
     std::string list; ///< "" for what the query asks about
     std::string sort;
+    std::vector<std::string> dims;
     std::size_t top = std::numeric_limits<std::size_t>::max();
 };
 
@@ -67,6 +71,10 @@ void print_list(const query_options& options, std::string_view list,
 
 int run_query(const query_options& options) {
     const auto asked = stemma::parse_query(options.text);
+    if (!options.dims.empty() && !stemma::parse_cost_measure(options.sort)) {
+        throw stemma::error(stemma::error_code::refused, "", "--dim",
+                            "is for --sort macs, flops or activations");
+    }
     const auto opened = open_model(options.common);
     const auto list =
         options.list.empty()
@@ -84,7 +92,15 @@ int run_query(const query_options& options) {
         asked.kind != stemma::query_kind::everything) {
         stemma::refuse_unmatched(*opened, asked);
     }
-    stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
+    if (const auto by = stemma::parse_cost_measure(options.sort)) {
+        const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
+        stemma::sort_by_cost(answer, cost, *by, options.top);
+        for (const auto& text : cost.gaps()) {
+            note(options.common, text);
+        }
+    } else {
+        stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
+    }
     if (options.common.format == "json") {
         standard_output out;
         stemma::write_answer(out, answer, options.text, *opened);
@@ -107,8 +123,11 @@ void add_query(CLI::App& app, action& chosen) {
             takes.choice(
                 "--list", options.list, "nodes,modules,values,initializers",
                 "what is listed; without it modules for a query about their sizes, else nodes");
-            takes.choice("--sort", options.sort, "nodes,parameters,bytes,name",
+            takes.choice("--sort", options.sort,
+                         "nodes,parameters,bytes,name,macs,flops,activations",
                          "the largest first; by name ascending");
+            takes.dims(options.dims, "a value for a dimension that is not fixed, for --sort macs, "
+                                     "flops and activations");
             takes.value("--top", options.top, "N", "list only so many")->check(one_or_more);
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"

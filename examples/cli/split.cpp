@@ -3,6 +3,7 @@
 #include "onnx_library.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/cost/cost_measure.hpp>
 #include <stemma/cut/partition.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_to_folder.hpp>
@@ -33,6 +34,7 @@ struct split_request {
     std::optional<std::size_t> parts;
     std::string cost = "bytes";
     std::string data = "copy";
+    std::vector<std::string> dims;
     bool no_sync = false;
 };
 
@@ -83,11 +85,16 @@ int split(split_request asked) {
         throw stemma::error(stemma::error_code::refused, "", "split",
                             "takes one of --depth N, --module QUERY and --parts N");
     }
+    if (!asked.dims.empty() && !stemma::parse_cost_measure(asked.cost)) {
+        throw stemma::error(stemma::error_code::refused, "", "--dim",
+                            "is for --cost macs, flops or activations");
+    }
     const auto opened = open_model(asked.common);
     std::vector<std::string> notes;
     auto& how = asked.how;
     how.partition = partition_of(asked, *opened);
     how.cost = known_policies().costs.get("cost", asked.cost);
+    how.work = cost_options_of(asked.dims);
     how.data = stemma::parse_data_placement(asked.data).value();
     how.sync = !asked.no_sync;
     how.threads = threads_of(asked.common);
@@ -118,6 +125,8 @@ void add_split(CLI::App& app, action& chosen) {
                 ->check(one_or_more);
             takes.value("--cost", asked.cost, "C",
                         "what a part costs: " + known_policies().costs.names(), "bytes");
+            takes.dims(asked.dims, "a value for a dimension that is not fixed, for --cost macs, "
+                                   "flops and activations");
             takes.flag("--merge", asked.how.merge,
                        "put levels of one module together again where nothing keeps them apart");
             takes.data(asked.data);

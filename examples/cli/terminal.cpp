@@ -146,7 +146,7 @@ std::string printable(std::string_view text) {
     return shown;
 }
 
-void put_text(std::string_view text) {
+std::string printable_shades(std::string_view text) {
     const bool colours = has_colours();
     std::string shown;
     while (!text.empty()) {
@@ -154,7 +154,11 @@ void put_text(std::string_view text) {
         shown.append(text.substr(0, shade_bytes));
         text.remove_prefix(shade_bytes > 0 ? shade_bytes : append_printable(shown, text));
     }
-    standard_output().write(shown);
+    return shown;
+}
+
+void put_text(std::string_view text) {
+    standard_output().write(printable_shades(text));
 }
 
 std::string in_one_line(std::string_view text) {

@@ -43,6 +43,9 @@ std::string right_aligned(std::string_view text, std::size_t width);
 /// that is no UTF-8.
 std::string printable(std::string_view text);
 
+/// As `printable`, save for shades.
+std::string printable_shades(std::string_view text);
+
 /// Returns: a text without line breaks, and without the blanks around them.
 std::string in_one_line(std::string_view text);
 

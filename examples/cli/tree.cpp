@@ -2,16 +2,24 @@
 #include "common.hpp"
 #include "report.hpp"
 
+#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/model_cost.hpp>
+#include <stemma/cost/module_times.hpp>
+#include <stemma/cost/read_profiles.hpp>
+#include <stemma/error.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/tree_rows.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,34 +36,89 @@ struct tree_options {
     std::string module;
     std::vector<std::string> columns{"nodes", "parameters", "operators"};
     std::string sort;
+    std::vector<std::string> dims;
+    std::vector<std::string> profiles;
     bool all = false;
 };
 
-/// A column of numbers; other commands that know more of modules add theirs here.
+/// What is known of modules, so far as a column that is shown needs it.
+struct tree_numbers {
+    stemma::module_statistics counts;
+    std::optional<stemma::model_cost> cost;
+    std::optional<stemma::module_times> times;
+};
+
+/// What a column has to be found out for.
+enum class column_source { counts, cost, times };
+
+/// A column of numbers.
 struct number_column {
     std::string_view name;
     std::size_t width;
-    std::uint64_t (*number)(const stemma::module_statistics& counts, id m);
-    std::string (*text)(std::uint64_t number);
+    column_source source;
+    double (*number)(const tree_numbers& known, id m);
+    std::string (*text)(double number);
 };
 
+std::string whole_text(double number) {
+    return grouped(static_cast<std::uint64_t>(number));
+}
+
+std::string stored_text(double number) {
+    return stemma::bytes_text(static_cast<std::uint64_t>(number));
+}
+
+std::string rounded_text(double number) {
+    return stemma::short_number(std::llround(std::min(number, 0x1p62)));
+}
+
+double per_run(const tree_numbers& known, id m) {
+    const auto& times = *known.times;
+    return times[m].microseconds / static_cast<double>(std::max<std::size_t>(times.runs(), 1));
+}
+
+template <stemma::cost_measure Measure>
+double cost_of(const tree_numbers& known, id m) {
+    return known.cost->estimate(m, Measure);
+}
+
 constexpr number_column number_columns[] = {
-    {"nodes", 8, [](const auto& counts, id m) { return std::uint64_t{counts.nodes[m]}; }, grouped},
-    {"own", 8, [](const auto& counts, id m) { return std::uint64_t{counts.own_nodes[m]}; },
-     grouped},
-    {"parameters", 13, [](const auto& counts, id m) { return counts.parameters[m]; }, grouped},
-    {"bytes", 9, [](const auto& counts, id m) { return counts.bytes[m]; }, stemma::bytes_text},
+    {"nodes", 8, column_source::counts,
+     [](const auto& known, id m) { return static_cast<double>(known.counts.nodes[m]); },
+     whole_text},
+    {"own", 8, column_source::counts,
+     [](const auto& known, id m) { return static_cast<double>(known.counts.own_nodes[m]); },
+     whole_text},
+    {"parameters", 13, column_source::counts,
+     [](const auto& known, id m) { return static_cast<double>(known.counts.parameters[m]); },
+     whole_text},
+    {"bytes", 9, column_source::counts,
+     [](const auto& known, id m) { return static_cast<double>(known.counts.bytes[m]); },
+     stored_text},
+    {"macs", 8, column_source::cost, cost_of<stemma::cost_measure::macs>, rounded_text},
+    {"flops", 8, column_source::cost, cost_of<stemma::cost_measure::flops>, rounded_text},
+    {"activations", 11, column_source::cost, cost_of<stemma::cost_measure::activations>,
+     rounded_text},
+    {"time", 12, column_source::times, per_run,
+     [](double number) { return fmt::format("{:.3f} ms", number / 1000); }},
 };
+
+const number_column* find_column(std::string_view name) {
+    const auto* found = std::find_if(std::begin(number_columns), std::end(number_columns),
+                                     [&](const auto& column) { return column.name == name; });
+    return found == std::end(number_columns) ? nullptr : found;
+}
 
 class tree_printer {
 public:
     tree_printer(const stemma::attributed_model& opened, const std::vector<bool>& shown,
-                 const tree_options& options)
+                 const tree_options& options, const tree_numbers& known)
         : opened_(opened)
         , modules_(opened.modules())
         , tree_(modules_.index())
         , depth_(options.depth)
-        , counts_(stemma::collect_statistics(opened.model(), modules_, opened.tags())) {
+        , known_(known)
+        , counts_(known.counts) {
         for (const auto& name : options.columns) {
             shows_operators_ = shows_operators_ || name == "operators";
             if (const auto* column = find_column(name)) {
@@ -64,14 +127,12 @@ public:
         }
         stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
         stemma::tree_listing how;
-        if (!options.all) {
+        if (!options.all && !known.times) { // no two take the same time
             // Those with names of their own are told apart, however alike they are.
             how.alike = [&](id a, id b) { return has_number(a) && has_number(b) && alike(a, b); };
         }
         if (const auto* column = find_column(options.sort)) {
-            how.largest = [&, column](id m) {
-                return static_cast<double>(column->number(counts_, m));
-            };
+            how.largest = [&, column](id m) { return column->number(known_, m); };
         }
         rows_ = stemma::list_tree(tree_, shown, how);
         for (const auto& row : rows_) {
@@ -101,13 +162,25 @@ public:
                                        counted(opened_.model().node_count(), "node"),
                                        counted(counts_.parameters[0], "parameter"), stored()),
                            shade::dim));
+        for (const auto& text : known_.cost ? known_.cost->gaps() : std::vector<std::string>()) {
+            put("{}\n", shaded(text, shade::dim));
+        }
+        if (known_.times) {
+            print_times();
+        }
     }
 
 private:
-    [[nodiscard]] static const number_column* find_column(std::string_view name) {
-        const auto* found = std::find_if(std::begin(number_columns), std::end(number_columns),
-                                         [&](const auto& column) { return column.name == name; });
-        return found == std::end(number_columns) ? nullptr : found;
+    void print_times() const {
+        const auto& times = *known_.times;
+        const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
+        const auto rest = times.unmatched().empty()
+                              ? std::string()
+                              : fmt::format(", of which {:.3f} ms of no node",
+                                            times.unmatched_total() / runs / 1000);
+        put("{}\n", shaded(fmt::format("{:.3f} ms a run in {}{}", times.total() / runs / 1000,
+                                       counted(times.runs(), "run"), rest),
+                           shade::dim));
     }
 
     [[nodiscard]] bool has_number(id m) const {
@@ -170,8 +243,8 @@ private:
 
     /// Bright where most of the model is, dim where next to nothing.
     [[nodiscard]] shade shade_of(const number_column& column, id m) const {
-        const auto all = column.number(counts_, 0);
-        const auto part = column.number(counts_, m);
+        const auto all = column.number(known_, 0);
+        const auto part = column.number(known_, m);
         return part * 4 >= all && part > 0 ? shade::strong
                : part * 100 < all          ? shade::dim
                                            : shade::number;
@@ -192,7 +265,7 @@ private:
         std::size_t used = widest_;
         for (const auto* column : columns_) {
             line +=
-                " " + shaded(right_aligned(column->text(column->number(counts_, m)), column->width),
+                " " + shaded(right_aligned(column->text(column->number(known_, m)), column->width),
                              shade_of(*column, m));
             used += column->width + 1;
         }
@@ -219,21 +292,64 @@ private:
     const stemma::module_tree& modules_;
     const stemma::tree_index& tree_;
     id depth_;
-    stemma::module_statistics counts_;
+    const tree_numbers& known_;
+    const stemma::module_statistics& counts_;
     std::vector<const number_column*> columns_;
     bool shows_operators_ = false;
     std::vector<stemma::tree_row> rows_;
     std::size_t widest_ = 0;
 };
 
-int tree(const tree_options& options) {
+/// Finds out what the columns need. Throws: `error` of `error_code::refused` for what is asked
+/// for without what it needs, and the other way round.
+tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& options) {
+    const auto uses = [&](column_source source) {
+        const auto is_of = [&](const std::string& name) {
+            const auto* column = find_column(name);
+            return column != nullptr && column->source == source;
+        };
+        return is_of(options.sort) || std::ranges::any_of(options.columns, is_of);
+    };
+    if (uses(column_source::times) == options.profiles.empty()) {
+        throw stemma::error(stemma::error_code::refused, "",
+                            options.profiles.empty() ? "time" : "--profile",
+                            options.profiles.empty() ? "needs --profile FILE"
+                                                     : "needs --columns or --sort with time");
+    }
+    if (!uses(column_source::cost) && !options.dims.empty()) {
+        throw stemma::error(stemma::error_code::refused, "", "--dim",
+                            "is for columns macs, flops and activations");
+    }
+    tree_numbers known;
+    known.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
+    if (uses(column_source::cost)) {
+        known.cost = stemma::find_cost(opened, cost_options_of(options.dims));
+    }
+    if (uses(column_source::times)) {
+        known.times = stemma::find_times(stemma::read_profiles(options.profiles).measured, opened);
+    }
+    return known;
+}
+
+int tree(tree_options options) {
+    auto& columns = options.columns;
+    const bool has_time = std::ranges::find(columns, "time") != columns.end();
+    if (!options.profiles.empty() && !has_time) { // before the operators, which end the line
+        columns.insert(std::ranges::find(columns, "operators"), "time");
+    }
     const auto opened = open_model(options.common);
     const auto shown = stemma::find_branches(*opened, options.module, options.depth);
     if (options.common.format == "json") {
+        if (!options.profiles.empty() || !options.dims.empty()) {
+            throw stemma::error(stemma::error_code::refused, "",
+                                options.profiles.empty() ? "--dim" : "--profile",
+                                "is for --format text");
+        }
         standard_output out;
         stemma::write_tree(out, *opened, shown);
     } else {
-        tree_printer(*opened, shown, options).print();
+        const auto known = find_numbers(*opened, options);
+        tree_printer(*opened, shown, options, known).print();
     }
     return done;
 }
@@ -250,13 +366,24 @@ void add_tree(CLI::App& app, action& chosen) {
                         "show only these modules, with all above and below");
             takes
                 .list("--columns", options.columns, "C,...",
-                      "what is shown of each: nodes, own, parameters, bytes, operators")
-                ->check(CLI::IsMember({"nodes", "own", "parameters", "bytes", "operators"}));
-            takes.choice("--sort", options.sort, "nodes,own,parameters,bytes",
+                      "what is shown of each: nodes, own, parameters, bytes, macs, flops, "
+                      "activations, time, operators")
+                ->check(CLI::IsMember({"nodes", "own", "parameters", "bytes", "macs", "flops",
+                                       "activations", "time", "operators"}));
+            takes.choice("--sort", options.sort,
+                         "nodes,own,parameters,bytes,macs,flops,activations,time",
                          "the largest of each module first");
+            takes.dims(options.dims, "a value for a dimension that is not fixed, for macs, flops "
+                                     "and activations");
+            takes
+                .value("--profile", options.profiles, "FILE",
+                       "a profile of a run, as for `profile`: adds the column time")
+                ->allow_extra_args(false);
             takes.flag("--all", options.all, "a line for each module, also for those alike");
             takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
                          "  stemma tree model.onnx --columns nodes,bytes --sort bytes\n"
+                         "  stemma tree model.onnx --columns macs,flops --dim batch=1\n"
+                         "  stemma tree optimized.onnx --profile profile.json --sort time\n"
                          "  stemma tree model.onnx --module 'encoder.layer.0'\n"
                          "  stemma tree model.onnx -m modules.json --format json");
         });

@@ -20,6 +20,9 @@ def run(model, values):
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    missing = [one.name for one in session.get_inputs() if one.name not in values]
+    if missing:
+        sys.exit(f"{model}: no value for input {', '.join(missing)}")
     feeds = {one.name: values[one.name] for one in session.get_inputs()}
     names = [one.name for one in session.get_outputs()]
     return feeds, dict(zip(names, session.run(names, feeds)))

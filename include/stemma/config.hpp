@@ -34,6 +34,19 @@
 #    define STEMMA_NO_UNIQUE_ADDRESS [[no_unique_address]]
 #endif
 
+/// What files are read and written with: 0 is standard C++, 1 is POSIX, 2 is POSIX and what Linux
+/// adds. Define it before the first include, the same everywhere, to have less than the system
+/// offers.
+#ifndef STEMMA_IO
+#    if defined(__linux__)
+#        define STEMMA_IO 2
+#    elif (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
+#        define STEMMA_IO 1
+#    else
+#        define STEMMA_IO 0
+#    endif
+#endif
+
 /// Stands before functions that a program compiles as it includes them; empty where a library is
 /// made of them.
 #ifndef STEMMA_INLINE

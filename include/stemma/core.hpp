@@ -27,6 +27,8 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
@@ -86,6 +88,7 @@
 #include <stemma/query/query.hpp>
 #include <stemma/query/query_facts.hpp>
 #include <stemma/query/query_term.hpp>
+#include <stemma/report/column_direction.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>

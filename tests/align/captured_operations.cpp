@@ -5,6 +5,8 @@
 
 #include <stemma/core/id.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -63,7 +65,7 @@ TEST_CASE("captured_operations: faults are kept in order", "[captured_operations
     captured_operations made;
     made.add_fault("one");
     made.add_fault("two");
-    CHECK(std::ranges::equal(made.faults(), std::vector<std::string>{"one", "two"}));
+    CHECK(ranges::equal(made.faults(), std::vector<std::string>{"one", "two"}));
 }
 
 } // namespace test::align_captured_operations

@@ -117,6 +117,31 @@ class Cost(Case):
         self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost", "--dim=3",
                        saying="is not NAME=N")
 
+    def test_columns_of_a_tree_are_the_numbers_of_analyze(self):
+        model = FIXTURES / "mlp" / "model.onnx"
+        lines = self.succeed("tree", model, "--columns", "macs,flops,activations", "--sort", "macs",
+                             "--dim", "batch=2").stdout.splitlines()
+        self.assertEqual(lines[0].split()[-3:], ["macs", "flops", "activations"])
+        rows = {row["module"]: row for row in csv.DictReader(io.StringIO(
+            self.succeed("analyze", model, "--cost", "--dim=batch=2", "--format", "csv").stdout))}
+        for line, module in zip(lines[1:], ["", "fc1", "fc2", "relu"]):
+            row = rows[module]
+            self.assertEqual(line.split()[-3:], [row["macs"], row["flops"], row["activations"]])
+        self.assertIn("not fixed, taken as 64: batch\n",
+                      self.succeed("tree", model, "--columns", "macs").stdout)
+        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: is for columns macs")
+        self.fail_with(2, "tree", model, "--columns", "time", saying="time: needs --profile FILE")
+
+    def test_queries_are_sorted_by_cost(self):
+        model = FIXTURES / "mlp" / "model.onnx"
+        done = self.succeed("query", model, "nodes>0", "--sort", "macs", "--top", "2")
+        self.assertEqual(done.stdout.split(), ["fc1", "fc2"])
+        self.assertEqual(done.stderr, "stemma: not fixed, taken as 64: batch\n")
+        done = self.succeed("query", model, "op:*", "--sort", "flops", "--dim", "batch=2")
+        self.assertEqual((done.stdout.split(), done.stderr),
+                         (["/fc1/Gemm", "/fc2/Gemm", "/relu/Relu"], ""))
+        self.fail_with(2, "query", model, "op:*", "--dim", "batch=2", saying="--dim: is for --sort macs")
+
     def test_rows_of_csv_are_the_modules(self):
         model = FIXTURES / "mlp" / "model.onnx"
         rows = list(csv.DictReader(io.StringIO(
@@ -188,6 +213,54 @@ class Profile(Case):
             path.write_text(text)
             self.fail_with(3, "profile", FIXTURES / "mlp" / "model.onnx", path)
 
+    def test_a_tree_with_times(self):
+        path = self.folder / "profile.csv"
+        path.write_text("name,time\n/fc1/Gemm,30\n/relu/Relu,10\n/fc2/Gemm,2000\nother,5\n")
+        model = FIXTURES / "mlp" / "model.onnx"
+        text = self.succeed("tree", model, "--profile", path, "--sort", "time").stdout
+        times = [line.split(" ms")[0].split()[-1] for line in text.splitlines()[1:5]]
+        self.assertEqual(times, ["2.040", "2.000", "0.030", "0.010"])
+        self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms of no node\n", text)
+        self.fail_with(2, "tree", model, "--profile", path, "--format", "json",
+                       saying="--profile: is for --format text")
+
+    def test_two_profiles_side_by_side(self):
+        before, after = self.folder / "before.csv", self.folder / "after.csv"
+        before.write_text("run,name,time\n1,/fc1/Gemm,90\n2,/fc1/Gemm,30\n3,/fc1/Gemm,50\n")
+        after.write_text("name,time\n/fc1/Gemm,20\n/relu/Relu,10\nother,5\n")
+        model = FIXTURES / "mlp" / "model.onnx"
+        both = ("profile", model, before, "--against", after)
+        report = json.loads(self.succeed(*both, "--format", "json").stdout)
+        self.assertEqual((report["first"]["us"], report["second"]["us"]), (40, 35))
+        self.assertEqual({one["path"]: one["difference_us"] for one in report["modules"]},
+                         {"": -10, "fc1": -20, "relu": 10})
+        self.assertEqual(self.succeed(*both, "--format", "csv").stdout.splitlines()[1:],
+                         [",,40,30,-10,0,0", "fc1,,40,20,-20,40,20", "relu,,0,10,10,0,10",
+                          "(unmatched),,0,5,5,0,5"])
+        text = self.succeed(*both).stdout
+        self.assertRegex(text, r"0\.040 +0\.020 +-0\.020 +0\.50x +fc1")
+        self.fail_with(2, *both, "--to", "flame", saying="shows one profile, not two")
+        self.fail_with(2, "profile", model, before, "--against-model", model,
+                       saying="needs --against PROFILE")
+
+    def test_an_optimized_model_gets_the_modules_of_its_original(self):
+        optimized = FIXTURES / self.MODEL / "unnamed.onnx"
+        original = FIXTURES / self.MODEL / "model.onnx"
+        made = self.succeed("query", optimized, "op:*", "--list", "values", "-m", original).stdout.split()
+        path = self.folder / "profile.csv"
+        path.write_text("name,time\n" + "".join(f"{name},1\n" for name in made))
+        report = json.loads(self.succeed("profile", optimized, path, "--original", original, "--format",
+                                         "json").stdout)
+        carried = json.loads(self.succeed("profile", optimized, path, "-m", original, "--format",
+                                          "json").stdout)
+        self.assertEqual(report, carried)
+        self.assertEqual(report["modules"][0]["us"] + report["unmatched_us"], report["us"])
+        self.assertGreater(self.module(report, "encoder.layer.0")["us"], 0)
+        self.fail_with(1, "profile", optimized, path, "--original", FIXTURES / "mlp" / "model.onnx",
+                       saying="is not what the model was made of")
+        self.fail_with(2, "profile", optimized, path, "--original", FIXTURES / self.MODEL / "modules.json",
+                       saying="--original: is no ONNX file")
+
     def test_pictures_and_traces(self):
         path = self.folder / "profile.csv"
         path.write_text("name,time\n/fc1/Gemm,30\n/relu/Relu,10\nother,5\n")
@@ -195,6 +268,9 @@ class Profile(Case):
         svg = self.succeed(*command, "--to", "flame").stdout
         self.assertIn("<title>fc1: 0.03 ms, 66.667 %</title>", svg)
         self.assertEqual(xml.dom.minidom.parseString(svg).documentElement.tagName, "svg")
+        for label in xml.dom.minidom.parseString(svg).getElementsByTagName("svg")[1:]:
+            slice_of = next(one for one in label.parentNode.childNodes if one.tagName == "rect")
+            self.assertLess(float(label.getAttribute("width")), float(slice_of.getAttribute("width")))
         trace = json.loads(self.succeed(*command, "--to", "chrome").stdout)["traceEvents"]
         self.assertEqual({e["args"]["path"]: (e["ts"], e["dur"]) for e in trace if e["name"] != "(unmatched)"},
                          {"": (0, 40), "fc1": (0, 30), "relu": (30, 10)})

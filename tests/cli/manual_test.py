@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manual page names what `--help` names, and a shell completes it.
 
-usage: manual_test.py PROGRAM page|bash|zsh|fish
+usage: manual_test.py PROGRAM page|bash|zsh|fish FIXTURES
 
 Status 77 when there is no such shell.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -59,13 +60,13 @@ def check_page():
 def bash(script, line):
     """What bash offers for the last word of a line."""
     words = " ".join(f"'{word}'" for word in line)
-    return printed_by("bash", "-c", f"source {script}; COMP_WORDS=({words}); "
+    return printed_by("bash", "-c", f"PATH={script.parent}:$PATH; source {script}; COMP_WORDS=({words}); "
                       f"COMP_CWORD={len(line) - 1}; _stemma; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
 
 
 def fish(script, line):
     quoted = " ".join(line).replace("'", "\\'")
-    home = {"HOME": str(script.parent), "PATH": "/usr/bin:/bin"}
+    home = {"HOME": str(script.parent), "PATH": f"{script.parent}:/usr/bin:/bin"}
     text = printed_by("fish", "-c", f"source {script}; complete -C '{quoted}'", env=home)
     return "\n".join(each.split("\t")[0] for each in text.splitlines())
 
@@ -81,6 +82,17 @@ def check_completion(script, complete, long_only):
         for option, values in choices.items():
             offered = set(complete(script, ["stemma", command, option, ""]).split())
             check(command, offered == values, f"offers {offered} for {option}")
+
+
+def check_of_model(script, complete, model):
+    """Modules, classes and operators of the model on the line, and policies."""
+    for line, begin in ((["cut", model, "--module"], "encoder.layer.0.at"), (["query", model], "encoder.layer.0.at"),
+                        (["explain", model], "encoder.layer.0.at")):
+        offered = complete(script, ["stemma", *line, begin]).split("\n")
+        check(line[0], "encoder.layer.0.attention.self.query" in offered, f"offers {offered}")
+        check(line[0], not any(each and not each.startswith(begin) for each in offered), f"offers {offered}")
+    offered = complete(script, ["stemma", "tag", model, "--select", ""]).split()
+    check("tag --select", {"all", "class:"} <= set(offered), f"offers {offered}")
 
 
 def check_zsh(script):
@@ -100,13 +112,19 @@ def main():
     if shutil.which(what) is None:
         print(f"{what} is not installed")
         sys.exit(77)
+    model = str(pathlib.Path(sys.argv[3]).resolve() / "bert_micro/model.onnx")
+    words = printed_by(PROGRAM, "manual", "words", model).split("\n")
+    check("words", {"encoder.layer.0", "op:MatMul"} <= set(words), f"are {words}")
     with tempfile.TemporaryDirectory(prefix="stemma-test-") as folder:
-        script = pathlib.Path(folder) / "stemma"
+        os.symlink(PROGRAM, f"{folder}/stemma")
+        script = pathlib.Path(folder) / "completion"
         script.write_text(printed_by(PROGRAM, "manual", what))
         if what == "bash":
             check_completion(script, bash, long_only=False)
+            check_of_model(script, bash, model)
         elif what == "fish":
             check_completion(script, fish, long_only=True)
+            check_of_model(script, fish, model)
         else:
             check_zsh(script)
 

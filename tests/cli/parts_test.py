@@ -188,6 +188,23 @@ class Split(Case):
             self.assertEqual(len(self.manifest()["parts"]), 4)
             self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
 
+    def test_costs_of_what_a_model_computes_are_those_that_analyze_counts(self):
+        dims = ["--dim", "batch_size=2", "--dim", "sequence=9"]
+        root = json.loads(self.succeed("analyze", MICRO / "model.onnx", "--cost", *dims, "--format",
+                                       "json").stdout)["modules"][0]
+        for cost in ["macs", "flops", "activations"]:
+            done = self.split("--parts", "4", "--cost", cost, *dims, "--force")
+            costs = [part["cost"] for part in self.manifest()["parts"]]
+            self.assertEqual(sum(costs), root[cost])
+            self.assertEqual(len(costs), 4)
+            self.assertLess(max(costs), root[cost] * 0.6)
+            self.assertNotIn("not fixed", done.stderr)
+            self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
+        done = self.split("--parts", "4", "--cost", "macs", "--force")
+        self.assertIn("not fixed, taken as 64: batch_size,sequence\n", done.stderr)
+        self.split("--parts", "4", *dims, "--force", status=2)
+        self.split("--parts", "4", "--cost", "macs", "--dim", "width=3", "--force", status=2)
+
     def test_parameters_are_those_that_all_commands_count(self):
         def tensor(name, data_type, *extents):
             return b"".join(field(1, each) for each in extents) + field(2, data_type) + field(8, name)

@@ -282,6 +282,72 @@ class Pictures(ViewCase):
         self.assertFalse((self.folder / "x.svg").exists())
 
 
+class Overlays(ViewCase):
+    """What the page shows of overlays is checked in a browser, by report_test.mjs."""
+    MODEL = FIXTURES / "mlp" / "model.onnx"
+
+    def overlay(self, document):
+        path = self.folder / "overlay.json"
+        path.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
+        return path
+
+    def page_data(self, *options):
+        out = self.folder / "page.html"
+        result = self.succeed("export", self.MODEL, "--to", "html", *options, "-o", out, "--no-sync")
+        data = out.read_text().split('id="data">')[1].split("</script>")[0]
+        return json.loads(data), result.stderr
+
+    def test_reports_of_the_program_are_laid_over_the_page(self):
+        times = self.folder / "times.csv"
+        times.write_text("name,time\n/fc1/Gemm,3\n/fc2/Gemm,1\n")
+        paths = {}
+        for name, command in {"profile": ["profile", self.MODEL, times],
+                              "cost": ["analyze", self.MODEL, "--cost", "--dim", "batch=2"]}.items():
+            paths[name] = self.folder / f"{name}.json"
+            paths[name].write_text(self.succeed(*command, "--format", "json").stdout)
+        data, said = self.page_data(*(word for path in paths.values() for word in ("--overlay", path)))
+        self.assertEqual(said, "")
+        self.assertEqual([overlay["title"] for overlay in data["overlays"]], [str(path) for path in paths.values()])
+        modules = [module[0] for module in data["modules"]]
+        time, cost = data["overlays"]
+        told = {modules[row[0]]: row[1:] for row in time["modules"]}
+        self.assertEqual((told["fc1"][0], told["fc2"][0]), (3, 1))
+        report = json.loads(paths["cost"].read_text())
+        self.assertEqual({modules[row[0]]: row[1] for row in cost["modules"]},
+                         {module["path"]: module["macs"] for module in report["modules"]})
+        self.assertEqual(self.page_data()[0]["overlays"], [])
+
+    def test_what_is_no_overlay_is_refused_in_one_line(self):
+        good = {"schema": "stemma.overlay/1", "columns": [{"name": "a"}], "modules": [{"path": "fc1", "values": [1]}]}
+        out = self.folder / "none.html"
+        for status, document, saying in [
+                (3, b"", "overlay.json"), (3, b"\xff\x00", "overlay.json"), (3, b'{"a": ', "overlay.json"),
+                (3, b"[" * 200000, "overlay.json"), (3, {**good, "schema": "stemma.tag/1"}, "known: stemma.overlay/1"),
+                (3, {**good, "columns": [{"name": "a"}] * 101}, "columns"),
+                (3, {**good, "modules": [{"path": "fc1", "values": [{}]}]}, "modules[0].values[0]"),
+                (2, {**good, "modules": [{"path": "gone", "values": [1]}]}, "says nothing of")]:
+            self.fail_with(status, "export", self.MODEL, "--to", "html", "--overlay", self.overlay(document), "-o", out,
+                           saying=saying)
+            self.assertFalse(out.exists())
+        self.fail_with(3, "export", self.MODEL, "--to", "html", "--overlay", self.folder / "no.json", saying="no.json")
+        self.fail_with(2, "export", self.MODEL, "--to", "svg", "--overlay", self.overlay(good), saying="--overlay")
+
+    def test_texts_stay_texts_and_rows_of_other_models_are_counted(self):
+        text = "</script><script>alert(1)</script>"
+        overlay = self.overlay({"schema": "stemma.overlay/1", "title": text, "columns": [{"name": text, "unit": text}],
+                                "modules": [{"path": "fc1", "values": [text]}, {"path": text, "values": [1]}]})
+        data, said = self.page_data("--overlay", overlay)
+        self.assertNotIn("<script>alert", (self.folder / "page.html").read_text())
+        self.assertIn("1 row of what the model has not", said)
+        self.assertEqual((data["overlays"][0]["title"], data["overlays"][0]["unmatched"]), (text, 1))
+
+    def test_the_page_is_the_same_for_any_number_of_threads(self):
+        pages = []
+        for threads in (1, 4):
+            pages.append(self.write("export", "--to", "html", "--threads", threads, fixture="scale_1000"))
+        self.assertEqual(*pages)
+
+
 class ModelExplorer(ViewCase):
     """The rules are those of Model Explorer's own format of graphs and of data on nodes."""
 

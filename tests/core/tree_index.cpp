@@ -7,6 +7,8 @@
 
 #include <stemma/core/id.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -56,7 +58,7 @@ void check_single(const std::vector<id>& parents, const tree_index& tree, id r) 
     auto way = way_to(parents, r);
     way.pop_back();
     std::reverse(way.begin(), way.end());
-    REQUIRE(std::ranges::equal(tree.ancestors(r), way));
+    REQUIRE(ranges::equal(tree.ancestors(r), way));
     std::vector<id> children;
     std::vector<id> descendants;
     for (id other = 0; other < parents.size(); ++other) {
@@ -67,8 +69,8 @@ void check_single(const std::vector<id>& parents, const tree_index& tree, id r) 
             descendants.push_back(other);
         }
     }
-    REQUIRE(std::ranges::equal(tree.children(r), children));
-    REQUIRE(std::ranges::equal(tree.descendants(r), descendants));
+    REQUIRE(ranges::equal(tree.children(r), children));
+    REQUIRE(ranges::equal(tree.descendants(r), descendants));
 }
 
 } // namespace
@@ -79,7 +81,7 @@ TEST_CASE("tree_index: agrees with the ways from the root on random trees", "[co
         const auto parents = test::random_parents(random, 1 + random(40), 1 + random(6));
         const tree_index tree(parents);
         REQUIRE(tree.size() == parents.size());
-        REQUIRE(std::ranges::equal(tree.parents(), parents));
+        REQUIRE(ranges::equal(tree.parents(), parents));
         for (id a = 0; a < parents.size(); ++a) {
             check_single(parents, tree, a);
             for (id b = 0; b < parents.size(); ++b) {
@@ -133,7 +135,7 @@ TEST_CASE("tree_index: a million deep", "[core][tree_index]") {
     CHECK(tree.end(0) == count);
     CHECK(tree.child_towards(0, count - 1) == 1);
     const auto indexed = index_tree(graph, 0);
-    CHECK(std::ranges::equal(indexed.index.parents(), parents));
+    CHECK(ranges::equal(indexed.index.parents(), parents));
 }
 
 TEST_CASE("tree_index: a comb of half a million teeth", "[core][tree_index]") {
@@ -168,7 +170,7 @@ TEST_CASE("index_tree: numbers any graph in preorder, children as their edges st
         }
         const auto graph = test::as_vector_graph(edges);
         const auto indexed = index_tree(graph, name[0]);
-        REQUIRE(std::ranges::equal(indexed.index.parents(), parents));
+        REQUIRE(ranges::equal(indexed.index.parents(), parents));
         for (id r = 0; r < parents.size(); ++r) {
             REQUIRE(indexed.vertex[r] == name[r]);
             REQUIRE(indexed.rank[name[r]] == r);
@@ -177,7 +179,7 @@ TEST_CASE("index_tree: numbers any graph in preorder, children as their edges st
         auto root = vertices(list).first;
         std::advance(root, static_cast<std::ptrdiff_t>(name[0]));
         const auto by_list = index_tree(list, *root);
-        REQUIRE(std::ranges::equal(by_list.index.parents(), parents));
+        REQUIRE(ranges::equal(by_list.index.parents(), parents));
         REQUIRE(by_list.rank == indexed.rank);
     }
 }

@@ -53,4 +53,31 @@ TEST_CASE("model_cost: functions cost what they do where they are called", "[cos
     CHECK(one.text(one[0].macs) == other.text(other[0].macs));
 }
 
+TEST_CASE("model_cost: activations of modules and of nodes have one sum, functions opened or not",
+          "[cost]") {
+    for (const auto* name : {"bert_micro/model.onnx", "bert_micro/model.functions.onnx"}) {
+        stemma::attributed_model opened(test::fixture(name), {});
+        const auto cost = stemma::find_cost(opened, {{{"batch_size", 2}, {"sequence", 9}}});
+        const auto all = cost[0].activations.constant();
+        REQUIRE(all);
+        double sum = 0;
+        for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+            sum += cost.node_activations(node);
+        }
+        CHECK(sum == static_cast<double>(*all));
+        CHECK(sum > 0);
+        CHECK(cost.gaps().empty());
+    }
+}
+
+TEST_CASE("model_cost: what the numbers leave out is said", "[cost]") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::cost_options options;
+    options.rules = stemma::cost_rules("gemm 0 1 2: Gemm\n");
+    options.typical = 8;
+    CHECK(stemma::find_cost(opened, options).gaps() ==
+          std::vector<std::string>{"not fixed, taken as 8: batch",
+                                   "1 node of unknown cost not counted"});
+}
+
 } // namespace test::cost_model_cost

@@ -27,6 +27,23 @@ TEST_CASE("profile: runs that are dropped leave nothing behind", "[cost][profile
     CHECK(both.dropped() == 2);
 }
 
+TEST_CASE("profile: a kernel has entries for runs in which it ran, and no others",
+          "[cost][profile]") {
+    stemma::profile all;
+    for (int run = 0; run < 5; ++run) {
+        all.add({.name = run % 2 == 0 ? "even" : "odd", .microseconds = 1});
+        all.add({.name = run % 2 == 0 ? "even" : "odd", .microseconds = 2});
+        all.end_run();
+    }
+    all.drop_runs(1);
+    REQUIRE(all.kernels()[0].runs.size() == 2);
+    CHECK(all.kernels()[0].runs[0].run == 1);
+    CHECK(all.kernels()[0].runs[1].run == 3);
+    CHECK(all.kernels()[0].runs[1].microseconds == 3);
+    CHECK(all.kernels()[0].runs[1].calls == 2);
+    CHECK(all.kernels()[1].runs.size() == 2);
+}
+
 TEST_CASE("profile: providers tell kernels of one name apart", "[cost][profile]") {
     stemma::profile all;
     all.add({.name = "a", .provider = "CPU", .microseconds = 1});

@@ -50,10 +50,64 @@ TEST_CASE("csv_profile: units stand in the heading, fields in quotes", "[cost][p
     CHECK(all.total() == 1.5);
 }
 
+// The next ones have the shapes, not the text, of logs that people published.
+
+TEST_CASE("tensorrt_profile: times are those of all iterations", "[cost][profile]") {
+    const auto all = read(R"json([ { "count" : 625 }
+, { "name" : "Reformatting CopyNode for Input Tensor 0 to a + PWN(b)", "timeMs" : 36.5, "averageMs" : 0.0584, "percentage" : 1.2 }
+, { "name" : "a + PWN(b)", "timeMs" : 0, "averageMs" : 0, "medianMs" : 0.01, "percentage" : 0 }
+])json");
+    CHECK(all.total() == 36500);
+    CHECK(all.kernels().size() == 2);
+    CHECK(all.kernels()[0].calls == 625);
+}
+
+TEST_CASE("qnn_profile: rows of the whole graph and of its parts are no nodes", "[cost][profile]") {
+    const auto all =
+        read("Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event "
+             "Identifier\n"
+             "0,ROOT,4,COUNT,HW,ROOT,\"Number of HVX threads used\"\n"
+             "1,ROOT,100000,CYCLES,HW,ROOT,\"Accelerator (execute) time (cycles)\"\n"
+             "2,NODE,500,CYCLES,HW,SUB-EVENT,\"Conv_token_1_2:OpId_7 (cycles)\"\n"
+             "UNKNOWN,EXECUTE,3100,US,BACKEND,ROOT,NULL\n"
+             "UNKNOWN,BACKEND,2800,US,BACKEND,SUB-EVENT,Accelerator (execute) time\n"
+             "2,NODE,300,CYCLES,HW,SUB-EVENT,\"Conv_token_1_2:OpId_7 (cycles)\"\n");
+    REQUIRE(all.kernels().size() == 1);
+    CHECK(all.kernels()[0].name == "Conv_token_1_2");
+    CHECK(all.runs() == 2);
+    CHECK(all.total() == 800);
+}
+
+TEST_CASE("qnn_profile: operators of ONNX count where there is a column of them",
+          "[cost][profile]") {
+    const auto all = read("Message,Time,Unit of Measurement,Event Level,Event Identifier,ONNX "
+                          "Source Ops\n"
+                          "NODE,500,CYCLES,SUB-EVENT,q_1:OpId_7 (cycles),/a/Conv;/a/Relu\n"
+                          "NODE,5,CYCLES,SUB-EVENT,q_2:OpId_8 (cycles),\n");
+    REQUIRE(all.kernels().size() == 2);
+    CHECK(all.kernels()[0].name == "/a/Conv;/a/Relu");
+    CHECK(all.kernels()[1].name == "q_2");
+}
+
+TEST_CASE("openvino_profile: each table is a run, whatever columns it has besides",
+          "[cost][profile]") {
+    const std::string table =
+        "layerName;execStatus;layerType;execType;numaId;realTime (ms);cpuTime (ms);\n"
+        "x;Status.NOT_RUN;Parameter;unknown_I8;0;0.000;0.000;\n"
+        "conv;Status.EXECUTED;Convolution;jit_avx512_FP32;0;1.250;1.250;\n"
+        "Total;;;;;1.250;1.250;\n";
+    const auto all = read(table + table);
+    CHECK(all.runs() == 2);
+    CHECK(all.total() == 2500);
+    REQUIRE(all.kernels().size() == 1);
+    CHECK(all.kernels()[0].provider == "jit_avx512_FP32");
+}
+
 TEST_CASE("read_profile: refuses what is no profile in one line", "[cost][profile]") {
     for (const std::string_view text :
          {"", "{}", "[", "[1", "name,time\nx,y\n", "a,b\n", R"([{"cat":"Session"}])",
-          R"([{"name":"x","averageMs":"y"}])", "Event Identifier,x\n"}) {
+          R"([{"name":"x","averageMs":"y"}])", "Event Identifier,x\n", "name,time\nx,inf\n",
+          "layerName;realTime (ms)\nx;-1\n"}) {
         INFO(text);
         CHECK_THROWS_AS(read(text), stemma::error);
     }

@@ -32,6 +32,16 @@ TEST_CASE("profiled_nodes: reads the names that runtimes make of several", "[cos
     CHECK(find("fused /relu/Relu") == nodes{1});
     CHECK(find("/fc2/Gemm/LayerNormFusion/") == nodes{2});
     CHECK(find("/fc1/Gemm_output_0_nchwc") == nodes{0});
+    CHECK(find("Reformatting CopyNode for Input Tensor 1 to /fc1/Gemm + /relu/Relu") ==
+          nodes{0, 1});
+    CHECK(find("Reformatting CopyNode for Output Tensor 0 to PWN(/relu/Relu)") == nodes{1});
+    CHECK(find("Reformatting CopyNode for Input Tensor 0 to "
+               "{ForeignNode[shape_output[Constant].../fc2/Gemm]}") == nodes{2});
+    CHECK(find("Reformatting CopyNode for Network Input nothing").empty());
+    CHECK(find("node_of_/relu/Relu_output_0 + node_of_/fc1/Gemm_output_0") == nodes{0, 1});
+    CHECK(find("/fc1/Gemm_output_0 copy") == nodes{0});
+    CHECK(find("/fc1/Gemm;/fc2/Gemm") == nodes{0, 2});
+    CHECK(find(std::string(100000, '(') + "/fc1/Gemm" + std::string(100000, ')')).empty());
     CHECK(find("nothing").empty());
     CHECK(find("").empty());
     CHECK(find("{ForeignNode[]}").empty());

@@ -69,6 +69,30 @@ TEST_CASE("model_loads: the nodes inside of one are those of its bodies, and of 
     }
 }
 
+TEST_CASE("model_loads: the work of the nodes of the main graph is that of the model",
+          "[onnx][model_loads]") {
+    for (const auto* name : {"bert_micro/model.onnx", "bert_micro/model.functions.onnx"}) {
+        stemma::attributed_model opened(test::fixture(name), {});
+        const stemma::cost_options how{{{"batch_size", 2}, {"sequence", 9}}};
+        const stemma::model_loads loads(opened.model(), opened.modules(),
+                                        opened.tags().attributions, how);
+        CHECK(loads.counted() == nullptr);
+        stemma::operator_work sum;
+        for (const auto& load : loads.all()) {
+            const auto work = load.work();
+            sum.macs += stemma::cost_in_macs{}.cost(load);
+            sum.flops += work.flops;
+            sum.activations += work.activations;
+        }
+        const auto cost = stemma::find_cost(opened, how);
+        CHECK(std::optional(static_cast<std::int64_t>(sum.macs)) == cost[0].macs.constant());
+        CHECK(std::optional(static_cast<std::int64_t>(sum.flops)) == cost[0].flops.constant());
+        CHECK(std::optional(static_cast<std::int64_t>(sum.activations)) ==
+              cost[0].activations.constant());
+        CHECK(loads.counted() != nullptr);
+    }
+}
+
 TEST_CASE("operator_load: one that nobody reads details of tells nothing", "[onnx][model_loads]") {
     const stemma::operator_load load{1, 10, 40, 70};
     CHECK(load.op_type().empty());
@@ -76,6 +100,7 @@ TEST_CASE("operator_load: one that nobody reads details of tells nothing", "[onn
     CHECK_FALSE(load.whole("axis"));
     CHECK_FALSE(load.wholes("axes"));
     CHECK(load.module_path().empty());
+    CHECK(load.work().macs == 0);
     stemma::load_value value;
     CHECK_FALSE(value.elements());
     value.shape = std::vector<std::int64_t>{2, 3};

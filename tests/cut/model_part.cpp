@@ -42,6 +42,9 @@ TEST_CASE("model_part: a model of its own, the same in memory as on disk", "[onn
     const test::scratch_folder folder;
     part.write(folder.file("part.onnx"));
     CHECK(test::read_bytes(folder.file("part.onnx")) == bytes);
+    stemma::string_sink pieces;
+    part.write(pieces);
+    CHECK(pieces.text == bytes);
     CHECK(folder.file_count() == 1);
     part.write(folder.file("part.onnx")); // replaces
     CHECK(folder.file_count() == 1);

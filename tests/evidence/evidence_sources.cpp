@@ -11,6 +11,7 @@
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
 
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -64,7 +65,9 @@ TEST_CASE("evidence_sources: claims stand one source after the other") {
 TEST_CASE("evidence_sources: are a source, and hold nothing that their parts do not") {
     using both = evidence_sources<scope_names, parameter_names>;
     STATIC_REQUIRE(stemma::evidence_policy<both, test::operator_scene, stemma::module_tree>);
-    STATIC_REQUIRE(std::is_empty_v<both>);
+    // A tuple of libc++ is never empty.
+    STATIC_REQUIRE(std::is_empty_v<both> ==
+                   std::is_empty_v<std::tuple<scope_names, parameter_names>>);
     scene s;
     CHECK(s.ask(evidence_sources<both, scope_names>{}).size() == 3);
 }

@@ -8,6 +8,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -63,8 +65,8 @@ bool is_same(const graph_sketch& a, const graph_sketch& b) {
         return false;
     }
     for (id node = 0; node < a.node_count(); ++node) {
-        if (!(a.of(node) == b.of(node)) || !std::ranges::equal(a.made(node), b.made(node)) ||
-            !std::ranges::equal(a.read_from(node), b.read_from(node))) {
+        if (!(a.of(node) == b.of(node)) || !ranges::equal(a.made(node), b.made(node)) ||
+            !ranges::equal(a.read_from(node), b.read_from(node))) {
             return false;
         }
     }

@@ -124,7 +124,7 @@ TEST_CASE("mapped_file: in small pages, only what is read of a new file is mappe
     }
     CHECK(read == size / step);
     const auto mapped = mapped_bytes(path);
-    CHECK((!mapped || *mapped <= size / 4));
+    CHECK((STEMMA_IO < 2 || !mapped || *mapped <= size / 4));
 }
 
 TEST_CASE("mapped_file: what is no readable file is refused, by name", "[file]") {
@@ -234,6 +234,8 @@ TEST_CASE("output_file: whole blocks come out the same from wherever they are co
     }
 }
 
+#if STEMMA_IO >= 1 // else it was read as a whole
+
 TEST_CASE("output_file: a file that became shorter is not copied", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.make("in", std::string(3U << 20U, 'x'));
@@ -243,6 +245,8 @@ TEST_CASE("output_file: a file that became shorter is not copied", "[file]") {
     CHECK(refusal(path, [&] { out.copy(in, 1, 2U << 20U); }) == error_code::cannot_read);
     CHECK_FALSE(std::filesystem::exists(folder.file("out")));
 }
+
+#endif
 
 TEST_CASE("files: what is reserved and released changes nothing", "[file]") {
     const test::scratch_folder folder;

@@ -7,6 +7,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +55,7 @@ stemma::tensor_info info(const planned_tensor& from) {
 
 bool is_same(const stemma::tensor_info& found, const planned_tensor& planned) {
     return found.name == planned.name && found.dtype == planned.dtype &&
-           std::ranges::equal(found.shape, planned.shape) && found.trainable == planned.trainable;
+           ranges::equal(found.shape, planned.shape) && found.trainable == planned.trainable;
 }
 
 void check_module(const stemma::module_tree& tree, id m, const planned_module& planned) {

@@ -37,17 +37,48 @@ TEST_CASE("pair_values: values of one name are the same", "[numerics][pair_value
               {"x", "x name"}, {"t", "t name"}, {"u", "u name"}, {"y", "y name"}});
 }
 
-TEST_CASE("pair_values: where names differ, results of a module are paired in order",
+TEST_CASE("pair_values: where names differ, the same is computed of the same",
           "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules("other_"),
                            {{"x", {1}}, {"other_t", {1}}, {"other_u", {1}}, {"y", {1}}});
-    CHECK(pairs_of(a, b) ==
-          std::map<std::string, std::string>{
-              {"x", "x name"}, {"t", "other_t order"}, {"u", "other_u order"}, {"y", "y name"}});
+    CHECK(pairs_of(a, b) == std::map<std::string, std::string>{{"x", "x name"},
+                                                               {"t", "other_t carried"},
+                                                               {"u", "other_u carried"},
+                                                               {"y", "y name"}});
     const test::observed less(folder, "c", test::two_modules("other_"), {{"other_u", {1}}});
-    CHECK(pairs_of(a, less) == std::map<std::string, std::string>{{"u", "other_u order"}});
+    CHECK(pairs_of(a, less) == std::map<std::string, std::string>{{"u", "other_u carried"}});
+}
+
+TEST_CASE("pair_values: what a tool computes otherwise is paired in order, in one module",
+          "[numerics][pair_values]") {
+    const auto two = [](const char* op, const char* first, const char* second) {
+        return test::model(
+                   test::graph({test::node(op, {"x"}, {first}, "/a/" + std::string(op)),
+                                test::node(op, {first}, {second}, "/a/" + std::string(op) + "_1"),
+                                test::node(op, {second}, {"y"}, "/b/" + std::string(op))},
+                               {"x"}, {"y"}))
+            .bytes();
+    };
+    const test::scratch_folder folder;
+    const numbers one{{"s", {1}}, {"t", {1}}, {"y", {1}}};
+    const numbers other{{"v", {1}}, {"w", {1}}, {"y", {1}}};
+    const test::observed a(folder, "a", two("Relu", "s", "t"), one);
+    const test::observed b(folder, "b", two("Relu", "v", "w"), other);
+    CHECK(pairs_of(a, b).at("t") == "w carried");
+    const test::observed c(folder, "c", two("Sigmoid", "v", "w"), other);
+    CHECK(pairs_of(a, c).at("t") == "w order");
+}
+
+TEST_CASE("pair_values: of another shape or kind of numbers it is not the same",
+          "[numerics][pair_values]") {
+    const test::scratch_folder folder;
+    const test::observed a(folder, "a", test::two_modules(), all);
+    const test::observed b(folder, "b", test::two_modules("other_"),
+                           {{"x", {1}}, {"other_t", {1, 2}}, {"other_u", {1}}, {"y", {1}}});
+    CHECK(pairs_of(a, b).at("t") == "other_t order"); // which finds that shapes differ
+    CHECK(pairs_of(a, b).at("u") == "other_u carried");
 }
 
 TEST_CASE("pair_values: what is given counts before names", "[numerics][pair_values]") {
@@ -73,8 +104,8 @@ TEST_CASE("pair_values: numbers that exporters give as names mean something in o
     const test::observed a(folder, "a", numbered("1", "2"), values);
     const test::observed b(folder, "b", numbered("2", "1"), values);
     const auto found = pairs_of(a, b);
-    CHECK(found.at("1") == "2 order");
-    CHECK(found.at("2") == "1 order");
+    CHECK(found.at("1") == "2 carried");
+    CHECK(found.at("2") == "1 carried");
 }
 
 TEST_CASE("pair_values: the order is one of execution", "[numerics][pair_values]") {

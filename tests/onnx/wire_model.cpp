@@ -15,6 +15,8 @@
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +66,7 @@ void check_same(const wire_model& one, const wire_model& other) {
                one.position(v) == other.position(v) &&
                one.first_output(v) == other.first_output(v) &&
                one.output_count(v) == other.output_count(v) &&
-               std::ranges::equal(one.inputs(v), other.inputs(v)) &&
+               ranges::equal(one.inputs(v), other.inputs(v)) &&
                one.may_hold_tags(v) == other.may_hold_tags(v) &&
                one.has_metadata(v) == other.has_metadata(v) &&
                one.length_size(one.message(v)) == other.length_size(one.message(v));
@@ -100,26 +102,25 @@ void check_same(const wire_model& one, const wire_model& other) {
         REQUIRE(a.outputs == b.outputs);
         REQUIRE(a.initializers == b.initializers);
     }
-    REQUIRE(std::ranges::equal(one.redefined(), other.redefined()));
-    REQUIRE(
-        std::ranges::equal(one.containers(), other.containers(), [](const auto& a, const auto& b) {
-            return a.begin == b.begin && a.size == b.size && a.graph == b.graph &&
-                   a.parent == b.parent && a.owner == b.owner && a.ends_before == b.ends_before;
-        }));
-    REQUIRE(std::ranges::equal(one.tensors(), other.tensors(), [&](const auto& a, const auto& b) {
+    REQUIRE(ranges::equal(one.redefined(), other.redefined()));
+    REQUIRE(ranges::equal(one.containers(), other.containers(), [](const auto& a, const auto& b) {
+        return a.begin == b.begin && a.size == b.size && a.graph == b.graph &&
+               a.parent == b.parent && a.owner == b.owner && a.ends_before == b.ends_before;
+    }));
+    REQUIRE(ranges::equal(one.tensors(), other.tensors(), [&](const auto& a, const auto& b) {
         return same_message(a.message, b.message) && a.graph == b.graph && a.value == b.value &&
                a.sparse == b.sparse && same_text(a.name, b.name);
     }));
-    REQUIRE(std::ranges::equal(
-        one.value_infos(), other.value_infos(), [&](const auto& a, const auto& b) {
+    REQUIRE(
+        ranges::equal(one.value_infos(), other.value_infos(), [&](const auto& a, const auto& b) {
             return same_message(a.message, b.message) && a.graph == b.graph && a.value == b.value &&
                    a.field == b.field && same_text(a.name, b.name);
         }));
-    REQUIRE(std::ranges::equal(one.graph_fields(), other.graph_fields(),
-                               [](const auto& a, const auto& b) {
-                                   return a.graph == b.graph && a.field.begin == b.field.begin &&
-                                          a.field.number == b.field.number;
-                               }));
+    REQUIRE(
+        ranges::equal(one.graph_fields(), other.graph_fields(), [](const auto& a, const auto& b) {
+            return a.graph == b.graph && a.field.begin == b.field.begin &&
+                   a.field.number == b.field.number;
+        }));
     const auto metadata_of = [](const wire_model& model) {
         std::vector<std::string> all;
         model.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {

@@ -20,6 +20,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -145,11 +147,11 @@ TEST_CASE("attributed_model: opens bytes in memory as the file that they are fro
         const auto same = [&](const stemma::attributed_model& opened) {
             return opened.modules().size() == file.modules().size() &&
                    opened.model().file() == path &&
-                   std::ranges::equal(
-                       opened.tags().attributions, mine, [](const auto& a, const auto& b) {
-                           return a.module == b.module && a.call == b.call &&
-                                  a.source == b.source && a.confidence == b.confidence;
-                       });
+                   ranges::equal(opened.tags().attributions, mine,
+                                 [](const auto& a, const auto& b) {
+                                     return a.module == b.module && a.call == b.call &&
+                                            a.source == b.source && a.confidence == b.confidence;
+                                 });
         };
         CHECK(same(seen));
         CHECK(same(stemma::attributed_model(stemma::mapped_file::holding(bytes, path), {})));
@@ -426,12 +428,13 @@ TEST_CASE("attributed_model: any number of threads finds and writes the same") {
             options.threads = {4, 1};
             options.digest = true;
             stemma::attributed_model several(path, options);
-            const bool same_attributions = std::ranges::equal(
-                one.tags().attributions, several.tags().attributions,
-                [](const stemma::attribution& a, const stemma::attribution& b) {
-                    return a.module == b.module && a.call == b.call && a.source == b.source &&
-                           a.confidence == b.confidence && a.conflict == b.conflict;
-                });
+            const bool same_attributions =
+                ranges::equal(one.tags().attributions, several.tags().attributions,
+                              [](const stemma::attribution& a, const stemma::attribution& b) {
+                                  return a.module == b.module && a.call == b.call &&
+                                         a.source == b.source && a.confidence == b.confidence &&
+                                         a.conflict == b.conflict;
+                              });
             CHECK(same_attributions);
             CHECK(several.tags().conflicts.size() == one.tags().conflicts.size());
             const bool same = written(several) == written(one);

@@ -56,6 +56,9 @@ TEST_CASE("write_tagged: writes what tagged_bytes returns, and stemma reads the 
             stemma::write_tagged(opened, path, stemma::usual_carriers, {.sync = false});
         const auto bytes = test::read_bytes(path);
         CHECK(bytes == stemma::tagged_bytes(opened));
+        stemma::string_sink pieces;
+        stemma::write_tagged(pieces, opened);
+        CHECK(pieces.text == bytes);
         CHECK(bytes.size() == size);
         const stemma::attributed_model again(path, {});
         CHECK(again.was_tagged());

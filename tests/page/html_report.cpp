@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace test::page_html_report {
 
@@ -83,6 +85,49 @@ TEST_CASE("write_html_report: texts of a model stay texts") {
     CHECK(page.find(name) == page.npos);
     CHECK(page.find("<script>alert") == page.npos);
     CHECK(data_in(page)["nodes"][0][0] == name);
+}
+
+TEST_CASE("write_html_report: overlays are rows of modules and nodes, and texts stay texts") {
+    const auto folder = test::fixture("mlp");
+    stemma::attributed_model opened(folder + "/model.onnx",
+                                    {.captures = stemma::captures({folder + "/modules.json"})});
+    const std::string text = "</script>";
+    const std::vector<stemma::overlay_table> overlays{
+        {text,
+         {{text, "us", stemma::column_direction::lower, true}, {"b", "", {}, false}},
+         {{1, {0.5, text}}},
+         {{2, {std::monostate(), 3.0}}},
+         4}};
+    stemma::string_sink sink;
+    stemma_report::write_html_report(sink, opened, overlays);
+    CHECK(count_of(sink.text, "</script>") == 2);
+    const auto told = data_in(sink.text)["overlays"];
+    REQUIRE(told.size() == 1);
+    CHECK(told[0]["title"] == text);
+    CHECK(told[0]["unmatched"] == 4);
+    CHECK(told[0]["columns"][0] == json::array({text, "us", 1, true}));
+    CHECK(told[0]["modules"] == json::array({json::array({1, 0.5, text})}));
+    CHECK(told[0]["nodes"] == json::array({json::array({2, nullptr, 3.0})}));
+    CHECK(data_in(report_of(opened))["overlays"].empty());
+}
+
+TEST_CASE("write_html_report: tells of graphs, their owners, and what only works out shapes") {
+    const auto folder = test::fixture("control_flow");
+    stemma::attributed_model opened(folder + "/model.onnx", {});
+    const auto data = data_in(report_of(opened));
+    const auto& model = opened.model();
+    REQUIRE(data["graphs"].size() == model.graph_count());
+    CHECK(data["graphs"][0][0] == -1);
+    for (id g = 1; g < model.graph_count(); ++g) {
+        const auto owner = model.graph(g).owner;
+        CHECK(data["graphs"][g][0] == owner);
+        CHECK((model.op_type(owner) == "If" || model.op_type(owner) == "Loop"));
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        CHECK(data["nodes"][node][10] == model.graph_of(node));
+    }
+    CHECK(data["callees"].size() == model.operator_count());
+    CHECK(data["quiet"].is_array());
 }
 
 TEST_CASE("write_html_report: style and script stand in the page, which asks for no file") {

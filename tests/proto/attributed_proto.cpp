@@ -9,6 +9,8 @@
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -91,8 +93,8 @@ void check_as_file(const std::string& path, const attribution_options& options) 
     CHECK(test::bytes_of(model) == loaded);
     check_same(held.modules(), file.modules());
     check_same(held.tags(), file.tags());
-    CHECK(std::ranges::equal(held.known().capture_notes(), file.capture_notes()));
-    CHECK(std::ranges::equal(held.known().record_notes(), file.record_notes()));
+    CHECK(ranges::equal(held.known().capture_notes(), file.capture_notes()));
+    CHECK(ranges::equal(held.known().record_notes(), file.record_notes()));
     CHECK(held.known().tree_from_model() == file.tree_from_model());
     for (const auto& carriers :
          {stemma::carrier_set{}, stemma::carrier_set{.doc_string = true, .model = true}}) {

@@ -22,21 +22,6 @@ using stemma::id;
 
 } // namespace
 
-TEST_CASE("shape_label: extents stand with a times sign between them", "[dot]") {
-    CHECK(stemma::detail::shape_label("[1,seq,32]") == "1\xc3\x97seq\xc3\x97"
-                                                       "32");
-    CHECK(stemma::detail::shape_label("[2]") == "[2]");
-    CHECK(stemma::detail::shape_label("[]") == "scalar");
-    CHECK(stemma::detail::shape_label("").empty());
-}
-
-TEST_CASE("shortened: cuts between characters", "[dot]") {
-    CHECK(stemma::detail::shortened("abc", 3) == "abc");
-    CHECK(stemma::detail::shortened("abcd", 3) == "abc\xe2\x80\xa6");
-    CHECK(stemma::detail::shortened("\xc3\xa4\xc3\xa4\xc3\xa4", 2) ==
-          "\xc3\xa4\xc3\xa4\xe2\x80\xa6");
-}
-
 TEST_CASE("write_dot: open modules are clusters, closed ones and operators boxes", "[dot]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
@@ -74,10 +59,59 @@ TEST_CASE("write_dot: a root without name and class is the model", "[dot]") {
     CHECK(count_of(sink.text, "<B></B>") == 0);
 }
 
-TEST_CASE("label_text: is never empty, and holds no control characters", "[dot]") {
-    CHECK(stemma::detail::label_text("") == " ");
-    CHECK(stemma::detail::label_text("a\n<\t") == "a &lt; ");
-    CHECK(stemma::detail::label_text("\xc3\xa4") == "\xc3\xa4");
+namespace {
+
+/// The second node reads what comes from outside.
+struct reads_x : stemma::no_annotations {
+    template <class Function>
+    void for_each_input(id node, Function f) const {
+        if (node == 1) {
+            f(0);
+        }
+    }
+};
+
+struct all_quiet : stemma::no_annotations {
+    [[nodiscard]] bool is_quiet(id) const { return true; }
+};
+
+} // namespace
+
+TEST_CASE(
+    "write_dot: shape arithmetic is one box, and equal modules without a class have one colour",
+    "[dot]") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const test::tagged_model tagged(bytes);
+    const stemma::value_descriptions describe(tagged.model);
+    stemma::string_sink loud;
+    stemma::write_dot(loud, tagged.ops, tagged.modules, tagged.found, {}, describe);
+    CHECK(count_of(loud.text, "shape arithmetic") == 0);
+    stemma::string_sink quiet;
+    stemma::write_dot(quiet, tagged.ops, tagged.modules, tagged.found, {}, describe, all_quiet());
+    CHECK(count_of(quiet.text, "shape arithmetic") >= 1);
+    CHECK(count_of(quiet.text, "\nb") < count_of(loud.text, "\nb"));
+    const auto fill_of = [&](const std::string& path) {
+        const auto end = loud.text.find("tooltip=\"" + path + "\"");
+        REQUIRE(end != std::string::npos);
+        const auto fill = loud.text.rfind("fillcolor=\"", end);
+        return loud.text.substr(fill, 20);
+    };
+    CHECK(fill_of("encoder.layer.0") == fill_of("encoder.layer.1"));
+    CHECK(fill_of("encoder.layer.0") != fill_of("pooler"));
+}
+
+TEST_CASE("write_dot: what reads nothing stands beside its only reader", "[dot]") {
+    const auto bytes = test::model(test::graph({test::node("DequantizeLinear", {"w"}, {"a"}),
+                                                test::node("Relu", {"x"}, {"b"}),
+                                                test::node("MatMul", {"b", "a"}, {"y"})},
+                                               {"x"}, {"y"}, {"w"}))
+                           .bytes();
+    const test::tagged_model tagged(bytes);
+    const stemma::value_descriptions describe(tagged.model);
+    stemma::string_sink sink;
+    stemma::write_dot(sink, tagged.ops, tagged.modules, tagged.found, {}, describe, reads_x());
+    CHECK(count_of(sink.text, "minlen=0") == 1);
+    CHECK(count_of(sink.text, "i0 -> ") == 1);
 }
 
 TEST_CASE("write_dot: a name of nothing but control characters is a label all the same", "[dot]") {

@@ -6,6 +6,7 @@
 
 #include <stemma/model/operator_graph.hpp>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -123,7 +124,86 @@ TEST_CASE("fold_graph: so many levels are open as were asked for and fit", "[fol
     CHECK(boxes(1, 100) == 4);             // 2, 3, and the operator in 4
     CHECK(boxes(stemma::no_id, 100) == 5); // all operators
     CHECK(boxes(stemma::no_id, 4) == 4);   // one level less
-    CHECK(boxes(stemma::no_id, 2) == 2);   // one operator, and the rest
+    CHECK(boxes(stemma::no_id, 2) == 2);   // one module, and the rest
+}
+
+TEST_CASE("fold_graph: boxes are in an order in which edges lead on where there is no cycle",
+          "[fold_graph]") {
+    // Module 1 has the last node and the first one that is not shown, module 2 what is between.
+    const stemma::tree_index tree({stemma::no_id, 0, 0});
+    const std::vector<id> module{1, 2, 2, 1};
+    const std::vector<bool> shown{false, true, true, true};
+    const std::vector<stemma::operator_edge> edges{
+        {0, 3, 0, 0, 0}, {1, 2, 1, 0, 0}, {2, 3, 2, 0, 0}};
+    const stemma::operator_graph graph(module.size(), edges);
+    const auto folded = stemma::fold_graph(graph, tree, module, shown, {0, 0, 60});
+    REQUIRE(folded.boxes.size() == 2);
+    CHECK(folded.boxes[0].of == 2);
+    CHECK(folded.boxes[1].of == 1);
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        const auto s = random_scene(seed);
+        std::vector<bool> quiet;
+        for (std::size_t v = 0; v < s.module.size(); ++v) {
+            quiet.push_back(v % 3 == 0);
+        }
+        // All open, so that the graph of boxes has no cycle: joining what is quiet makes none.
+        const auto open =
+            stemma::fold_graph(s.graph, s.tree, s.module, s.shown, {0, stemma::no_id, 1000}, quiet);
+        for (const auto& edge : open.edges) {
+            CHECK(edge.from < edge.to);
+        }
+        std::vector<std::size_t> held(open.boxes.size());
+        for (id v = 0; v < s.module.size(); ++v) {
+            if (open.box_of[v] != stemma::no_id) {
+                const auto& box = open.boxes[open.box_of[v]];
+                ++held[open.box_of[v]];
+                CHECK((box.kind != stemma::box_kind::shape_arithmetic ||
+                       (quiet[v] && box.around == s.module[v] && box.operators > 1)));
+            }
+        }
+        for (std::size_t b = 0; b < held.size(); ++b) {
+            CHECK(held[b] == open.boxes[b].operators);
+        }
+    }
+}
+
+TEST_CASE("fold_graph: where space is short, modules have boxes before operators have",
+          "[fold_graph]") {
+    const stemma::tree_index tree({stemma::no_id, 0, 0});
+    const std::vector<id> module{0, 0, 0, 0, 1, 2};
+    const std::vector<bool> shown(module.size(), true);
+    const stemma::operator_graph graph(module.size(), std::vector<stemma::operator_edge>{});
+    const auto folded = stemma::fold_graph(graph, tree, module, shown, {0, stemma::no_id, 4});
+    std::vector<stemma::box_kind> kinds;
+    for (const auto& box : folded.boxes) {
+        kinds.push_back(box.kind);
+    }
+    using stemma::box_kind;
+    CHECK(std::count(kinds.begin(), kinds.end(), box_kind::closed_module) == 2);
+    CHECK(std::count(kinds.begin(), kinds.end(), box_kind::one_operator) == 1);
+    REQUIRE(kinds.back() == box_kind::rest);
+    CHECK(folded.boxes.back().operators == 3);
+}
+
+TEST_CASE("fold_graph: connected shape arithmetic is one box, unless data lie between",
+          "[fold_graph]") {
+    // 0 -> 1 -> 2 -> 3 -> 4 -> 5, of which 1, 2, 4 and 5 are quiet.
+    const stemma::tree_index tree({stemma::no_id});
+    const std::vector<id> module(6, 0);
+    const std::vector<bool> shown(6, true);
+    std::vector<stemma::operator_edge> edges;
+    for (id v = 0; v < 5; ++v) {
+        edges.push_back({v, v + 1, v, 0, 0});
+    }
+    edges.push_back({2, 4, 2, 0, 0}); // they touch, and data lead from one to the other
+    const stemma::operator_graph graph(module.size(), edges);
+    const auto folded =
+        stemma::fold_graph(graph, tree, module, shown, {}, {false, true, true, false, true, true});
+    REQUIRE(folded.boxes.size() == 4);
+    CHECK(folded.box_of == std::vector<id>{0, 1, 1, 2, 3, 3});
+    CHECK(folded.boxes[1].kind == stemma::box_kind::shape_arithmetic);
+    CHECK(folded.boxes[3].kind == stemma::box_kind::shape_arithmetic);
+    CHECK(folded.boxes[1].operators == 2);
 }
 
 } // namespace test::report_fold_graph

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real profiles of ONNX Runtime by module, and what it says of the memory of every node.
+// Real profiles of ONNX Runtime by module, held against the true modules of the nodes; and what it says of the memory of
+// every node.
 // usage: profiles.mjs --stemma=PROGRAM [--fixtures=FOLDER] [--work=FOLDER]
 
 import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
+import { modulesAfter } from "./origins.mjs";
 import { Harness, skipped } from "./ort.mjs";
 import { runProgram } from "./programs.mjs";
+import { Graphs } from "./wire.mjs";
 
 const { values: options } = parseArgs({
     options: {
@@ -77,6 +80,50 @@ function rows(text) {
     return lines.map((line) => Object.fromEntries(line.split(",").map((cell, i) => [names[i], cell])));
 }
 
+/** Calls `see(event, run)` for what nodes took in all runs but the first; a "model_run" ends each. */
+function forEachNodeEvent(events, see) {
+    let run = 0;
+    for (const event of events) {
+        if (event.cat === "Session" && event.name === "model_run") {
+            ++run;
+        } else if (event.cat === "Node" && run > 0) {
+            see(event);
+        }
+    }
+}
+
+/** The true modules of the nodes of a fixture, by name. */
+function truthOf(name) {
+    const truth = JSON.parse(fs.readFileSync(path.join(options.fixtures, name, "truth.json"), "utf8"));
+    return new Map(truth.nodes.map((node) => [node.original, node.module ?? node.known_module ?? node.inferred_module]));
+}
+
+/**
+ * Holds a report against the true modules of the kernels, found by their names.
+ * @returns how much of the time whose module can be told is at that module itself, and how much of all can be told.
+ */
+function exactShare(report, events, graphs, modules) {
+    const moduleOf = new Map();
+    graphs.nodes.forEach((node, k) => moduleOf.set(node.name, moduleOf.has(node.name) ? null : modules[k]));
+    const truth = new Map();
+    let told = 0;
+    let total = 0;
+    forEachNodeEvent(events, (event) => {
+        const module = moduleOf.get(event.name.replace(/_(kernel_time|fence_before|fence_after)$/, "")) ?? null;
+        total += event.dur;
+        if (module !== null) {
+            told += event.dur;
+            truth.set(module, (truth.get(module) ?? 0) + event.dur);
+        }
+    });
+    const own = new Map(report.modules.map((one) => [one.path, one.own_us]));
+    let exact = 0;
+    for (const [module, time] of truth) {
+        exact += Math.min(time, own.get(module) ?? 0);
+    }
+    return { exact: exact / told, told: told / total };
+}
+
 /** By name of a node: bytes that it made in the last run. */
 function outputSizes(events) {
     const sizes = new Map();
@@ -95,39 +142,50 @@ for (const name of models) {
     const file = path.join(options.fixtures, name, "model.onnx");
     const capture = path.join(options.fixtures, name, "modules.json");
     const feeds = harness.savedCases(path.join(options.fixtures, name, "io"))[0].feeds;
-    for (const level of ["disabled", "all"]) {
+    const original = new Graphs(fs.readFileSync(file));
+    const known = truthOf(name);
+    const moduleOf = (node) => known.get(node.name);
+    for (const [level, way] of ["disabled", "extended", "all"].flatMap((one) => [[one, "tagged"], [one, "carried"]])) {
+        const what = `${name} at ${level}, ${way}`;
+        const given = path.join(folder, `${way}.onnx`);
+        if (way === "tagged") {
+            stemma("tag", file, "-m", capture, "-o", given, "--carrier", "metadata,mark", "--force");
+        } else {
+            fs.copyFileSync(file, given);
+        }
         // Of an optimized session the file that it saved has the names of the profile.
-        const tagged = path.join(folder, "tagged.onnx");
-        stemma("tag", file, "-m", capture, "-o", tagged, "--carrier", "metadata,mark", "--force");
         const saved = path.join(folder, `${level}.onnx`);
-        const { profile, stats } = await measure(tagged, level, folder, feeds, saved);
+        const { profile, stats } = await measure(given, level, folder, feeds, saved);
         const events = JSON.parse(fs.readFileSync(profile, "utf8"));
-        const report = JSON.parse(stemma("profile", level === "all" ? saved : tagged, profile, "--format", "json"));
-        const what = `${name} at ${level}`;
-        // Counted apart: kernels of all runs but the first, which end with a "model_run".
-        let run = 0;
+        const measured = level === "disabled" ? given : saved;
+        const words = way === "tagged" ? [] : ["--original", file, "-m", capture];
+        const report = JSON.parse(stemma("profile", measured, profile, ...words, "--format", "json"));
+        // Counted apart.
         let total = 0;
         let kernels = 0;
-        for (const event of events) {
-            if (event.cat === "Session" && event.name === "model_run") {
-                ++run;
-            } else if (event.cat === "Node" && run > 0) {
-                total += event.dur;
-                kernels += event.name.endsWith("_kernel_time") ? 1 : 0;
-            }
-        }
+        forEachNodeEvent(events, (event) => {
+            total += event.dur;
+            kernels += event.name.endsWith("_kernel_time") ? 1 : 0;
+        });
         check(report.runs === runs - 1 && report.dropped_runs === 1, `${what}: ${report.runs} runs`);
         check(Math.abs(report.us - total) < 1e-6 * total, `${what}: ${report.us} us of ${total}`);
         const own = report.modules.reduce((sum, one) => sum + one.own_us, 0);
         check(Math.abs(own + report.unmatched_us - report.us) < 1e-6 * total, `${what}: modules sum up to ${own}`);
         check(report.unmatched_us <= 0.01 * report.us, `${what}: ${report.unmatched_us} us without a node`);
         check(report.modules[0].calls === kernels || report.unmatched.length > 0, `${what}: ${report.modules[0].calls} calls of ${kernels}`);
-        console.log(`${what}: ${report.us} us, ${report.unmatched_us} unmatched, ${report.fused} fused`);
-        if (level === "disabled") {
+        const after = new Graphs(fs.readFileSync(measured));
+        const truth = level === "disabled" ? after.nodes.map(moduleOf) : modulesAfter(original, after, moduleOf);
+        const { exact, told } = exactShare(report, events, after, truth);
+        const exactly = `${(100 * exact).toFixed(2)} % on the exact module, of ${(100 * told).toFixed(1)} % that can be told`;
+        // What a fusion made is known exactly with the original at hand; of tags that came through it, optimized.mjs says
+        // how right they are.
+        check(told >= 0.9 && (exact >= 0.99 || (way === "tagged" && level !== "disabled")), `${what}: ${exactly}`);
+        console.log(`${what}: ${report.us} us, ${exactly}, ${report.unmatched_us} unmatched, ${report.fused} fused`);
+        if (level === "disabled" && way === "tagged") {
             // What each node makes, as ONNX Runtime counted it.
-            const shapes = JSON.parse(stemma("analyze", tagged, "--cost", "--format", "json")).dimensions;
+            const shapes = JSON.parse(stemma("analyze", given, "--cost", "--format", "json")).dimensions;
             const inputs = new Map(Object.entries(feeds).map(([key, tensor]) => [key, tensor.dims]));
-            const session = await harness.load(tagged);
+            const session = await harness.load(given);
             const dims = new Map();
             for (const input of session.inputMetadata) {
                 input.shape.forEach((extent, axis) => {
@@ -137,8 +195,8 @@ for (const name of models) {
                 });
             }
             await session.release();
-            const given = shapes.flatMap((dim) => ["--dim", `${dim}=${dims.get(dim)}`]);
-            const costs = rows(stemma("analyze", tagged, "--cost", ...given, "--format", "csv", "--table", "nodes"));
+            const sized = shapes.flatMap((dim) => ["--dim", `${dim}=${dims.get(dim)}`]);
+            const costs = rows(stemma("analyze", given, "--cost", ...sized, "--format", "csv", "--table", "nodes"));
             const sizes = outputSizes(events);
             let theirs = 0;
             let ours = 0;

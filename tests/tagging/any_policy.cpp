@@ -7,6 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/cost.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/tagging/tagger.hpp>
 

@@ -425,6 +425,9 @@ TEST_CASE("laws: cost", "[policy][laws]") {
     CHECK(stemma::broken_cost_laws(stemma::cost_in_bytes{}, loads).empty());
     CHECK(stemma::broken_cost_laws(stemma::cost_in_parameters{}, loads).empty());
     CHECK(stemma::broken_cost_laws(stemma::cost_in_operators{}, loads).empty());
+    CHECK(stemma::broken_cost_laws(stemma::cost_in_macs{}, loads).empty());
+    CHECK(stemma::broken_cost_laws(stemma::cost_in_flops{}, loads).empty());
+    CHECK(stemma::broken_cost_laws(stemma::cost_in_activations{}, loads).empty());
     CHECK(stemma::broken_cost_laws(fickle_cost{}, loads).size() == 1);
     CHECK(stemma::broken_cost_laws(huge_cost{}, loads) ==
           broken_laws{"cost: the sum of all costs is not below 2^63"});

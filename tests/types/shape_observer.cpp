@@ -33,8 +33,8 @@ struct counting final : stemma::shape_observer {
             if (!model.value_name(value).empty()) {
                 const auto& known = (*facts)[value];
                 ++values;
-                open += !known.ranked() ||
-                        std::ranges::count(*known.dims, stemma::detail::any_extent) > 0;
+                open += !known.ranked() || std::count(known.dims->begin(), known.dims->end(),
+                                                      stemma::detail::any_extent) > 0;
             }
         }
     }

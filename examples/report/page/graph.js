@@ -1,49 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of a module: its own nodes, the modules below as one box each, and what comes in and out.
-function showGraph(module) {
-  const boxes = [], boxOf = new Map();
-  const childAt = m => {
-    while (modules[m].parent !== module.m) {
-      m = modules[m].parent;
-    }
-    return m;
-  };
+// Graphs: that of a module has its own nodes, the modules below as one box each, and what comes in
+// and out. Bodies, functions and modules can be opened in their places; those that are:
+const opened = new Set();
+
+// What a graph is made of: its nodes, the module in which it looks, and which values leave it.
+const moduleScope = m => {
   const inside = [];
-  for (let m = module.m; m < module.end; ++m) {
-    inside.push(...modules[m].own.filter(n => nodes[n].op !== "Constant"));
+  for (let below = m; below < modules[m].end; ++below) {
+    for (const n of modules[below].own) {
+      inside.push(n);
+    }
   }
-  inside.sort((a, b) => a - b);
-  const keys = new Set(inside.map(n => nodes[n].module === module.m ? `n${n}` : `m${childAt(nodes[n].module)}`));
-  const cut = keys.size > mostBoxes;
-  const members = [];
+  return {base: m, inside: inside.filter(n => nodes[n].op !== "Constant").sort((a, b) => a - b), leaves: v => values[v].result};
+};
+const graphScope = g => {
+  const inside = graphs[g].inside.filter(n => nodes[n].op !== "Constant");
+  let base = inside.length > 0 ? nodes[inside[0]].module : 0;
   for (const n of inside) {
-    const direct = nodes[n].module === module.m;
-    let key = direct ? `n${n}` : `m${childAt(nodes[n].module)}`;
-    if (cut && !boxOf.has(key) && boxOf.size >= mostBoxes - 1) {
-      key = "rest";
+    while (!holds(modules[base], nodes[n])) {
+      base = modules[base].parent;
     }
-    if (!boxOf.has(key)) {
-      boxOf.set(key, boxes.length);
-      boxes.push(key === "rest" ? {kind: "rest", title: "", count: 0}
-        : direct ? {kind: "node", n, title: nodes[n].op, sub: weightsOf(nodes[n])}
-        : {kind: "module", m: childAt(nodes[n].module), count: 0});
-    }
-    const box = boxOf.get(key);
-    boxes[box].count = (boxes[box].count || 0) + 1;
-    members.push([n, box]);
   }
+  const results = new Set(graphs[g].results);
+  return {base, inside, leaves: v => results.has(v)};
+};
+const childAt = (base, m) => {
+  while (modules[m].parent !== base) {
+    m = modules[m].parent;
+  }
+  return m;
+};
+const keyIn = (scope, n) => nodes[n].module === scope.base ? `n${n}` : `m${childAt(scope.base, nodes[n].module)}`;
+
+// Nodes of bodies and functions stand for the node that owns or calls them, where that is in the graph itself.
+function ownersIn(scope) {
+  const within = new Set(scope.inside);
+  const holders = graphs.map(graph => graph.holders.find(n => within.has(n)));
+  const stands = new Map();
+  for (const n of scope.inside) {
+    let outer = n;
+    for (let steps = 0; steps < 100 && holders[nodes[outer].graph] !== undefined; ++steps) {
+      outer = holders[nodes[outer].graph];
+    }
+    stands.set(n, outer);
+  }
+  return {stands, isFormal: v => values[v].formalIn !== undefined && holders[values[v].formalIn] !== undefined};
+}
+
+function makeBoxes(scope) {
+  const {stands, isFormal} = ownersIn(scope);
+  scope.isFormal = isFormal;
+  const boxes = [], numbers = new Map();
+  let boxOf = new Map();
+  for (const n of scope.inside) {
+    const key = keyIn(scope, stands.get(n));
+    if (!numbers.has(key)) {
+      numbers.set(key, boxes.length);
+      boxes.push(key.startsWith("n") ? {kind: "node", key, n: stands.get(n), count: 0} : {kind: "module", key, m: Number(key.slice(1)), count: 0});
+    }
+    boxOf.set(n, numbers.get(key));
+    ++boxes[numbers.get(key)].count;
+  }
+  const move = target => { boxOf = new Map([...boxOf].map(([n, box]) => [n, target[box]])); };
+  let shown = scope.plain ? boxes : joinQuiet(boxes, findFlows(scope, boxes, boxOf).inner, move);
+  const cut = shown.length > mostBoxes;
+  if (cut) {
+    shown = limit(shown, move);
+  }
+  return {boxes: shown, boxOf, cut};
+}
+
+// Connected nodes that only work out shapes become one box, where no way leads out of it and back.
+function joinQuiet(boxes, flows, move) {
+  const isQuiet = box => boxes[box].kind === "node" && boxes[box].count === 1 && nodes[boxes[box].n].quiet;
+  if (!boxes.some((_, i) => isQuiet(i))) {
+    return boxes;
+  }
+  const {level, group, alone} = findLevels(boxes.length, flows, box => !isQuiet(box));
+  const joined = boxes.map((_, i) => i);
+  const top = box => {
+    while (joined[box] !== box) {
+      box = joined[box] = joined[joined[box]];
+    }
+    return box;
+  };
+  for (const {from, to} of flows) {
+    if (isQuiet(from) && isQuiet(to) && level[from] === level[to] && (group[from] === group[to] || (alone(from) && alone(to)))) {
+      const a = top(from), b = top(to);
+      joined[Math.max(a, b)] = Math.min(a, b);
+    }
+  }
+  const kept = [], target = [];
+  boxes.forEach((box, i) => {
+    if (top(i) === i) {
+      target[i] = kept.length;
+      kept.push(box);
+    } else {
+      target[i] = target[top(i)];
+      const first = kept[target[i]];
+      kept[target[i]] = {kind: "quiet", key: `q${first.n}`, n: first.n, count: first.count + 1, members: [...(first.members ?? [first.n]), box.n]};
+    }
+  });
+  move(target);
+  return kept;
+}
+
+// Modules have boxes before nodes have; what is left is one.
+function limit(boxes, move) {
+  const kept = new Set(["module", "node", "quiet"].flatMap(kind =>
+    boxes.filter(box => box.kind === kind)).slice(0, mostBoxes - 1));
+  const rest = {kind: "rest", key: "rest", count: 0, loose: true};
+  const shown = boxes.filter(box => kept.has(box)).concat(rest);
+  const numbers = new Map(shown.map((box, i) => [box, i]));
+  boxes.filter(box => !kept.has(box)).forEach(box => { rest.count += box.count; });
+  move(boxes.map(box => numbers.get(box) ?? shown.length - 1));
+  return shown;
+}
+
+// All that flows between boxes, an edge for each pair, and values that come in and leave.
+function findFlows(scope, boxes, boxOf) {
+  const flows = new Map(), ends = new Map();
+  const flow = (from, to, v) => {
+    const key = `${from} ${to}`;
+    if (!flows.has(key)) {
+      flows.set(key, {from, to, values: new Set()});
+    }
+    flows.get(key).values.add(v);
+  };
+  const counts = {in: 0, out: 0};
+  const end = (kind, v) => {
+    const many = !ends.has(kind + v) && counts[kind] >= mostEnds;
+    const key = many ? `${kind}+` : kind + v;
+    if (!ends.has(key)) {
+      ends.set(key, {kind: many ? "values" : "end", key, into: kind === "in", v, all: new Set(), number: boxes.length + ends.size});
+      counts[kind] += 1;
+    }
+    ends.get(key).all.add(v);
+    return ends.get(key).number;
+  };
+  for (const [n, to] of boxOf) {
+    for (const v of new Set([...nodes[n].reads, ...nodes[n].hidden])) {
+      if (v < 0 || isWeight(values[v]) || scope.isFormal(v)) {
+        continue;
+      }
+      const producer = values[v].producer;
+      const from = boxOf.get(producer);
+      if (from === undefined && (producer < 0 || nodes[producer].op !== "Constant")) {
+        flow(end("in", v), to, v);
+      } else if (from !== undefined && from !== to) {
+        flow(from, to, v);
+      }
+    }
+    for (const v of nodes[n].makes) {
+      if (scope.leaves(v) || values[v].readers.some(reader => !boxOf.has(reader))) {
+        flow(to, end("out", v), v);
+      }
+    }
+  }
+  const all = [...flows.values()];
+  repeatEnds(all, ends, boxes.length);
+  return {all, inner: all.filter(({from, to}) => from < boxes.length && to < boxes.length), ends: [...ends.values()]};
+}
+
+// A value that many read comes in beside each of them: its edges would cover all else.
+function repeatEnds(all, ends, first) {
+  for (const end of [...ends.values()].filter(({into}) => into)) {
+    const readers = all.filter(({from}) => from === end.number);
+    for (const edge of readers.length > mostReaders ? readers.slice(1) : []) {
+      const copy = {...end, key: `${end.key} ${edge.to}`, number: first + ends.size};
+      ends.set(copy.key, copy);
+      edge.from = copy.number;
+    }
+  }
+}
+
+// The boxes and edges of a graph, with those of what is opened in it.
+function buildGraph(scope, depth = 0) {
+  const {boxes, boxOf, cut} = makeBoxes(scope);
+  const {all, ends} = findFlows(scope, boxes, boxOf);
+  const shown = [...ends.filter(end => end.into), ...boxes, ...ends.filter(end => !end.into)];
+  const numbers = new Map(shown.map((box, i) => [box, i]));
+  const place = [...boxes, ...ends].map(box => numbers.get(box));
   for (const box of boxes) {
-    if (box.kind === "module") {
-      box.title = modules[box.m].name;
-      box.sub = [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", ");
-    } else if (box.kind === "rest") {
-      box.title = `and ${number(box.count)} more nodes`;
-    }
+    box.parts = partsOf(box);
+    box.open = box.parts.length > 0 && depth < 8 && opened.has(box.key);
   }
-  if (boxes.length === 0) {
-    return make("p", {class: "note"}, "No node comes from this module.");
+  shown.forEach(box => describeBox(box, depth));
+  const edges = all.map(({from, to, values: flowing}) => {
+    const v = [...flowing][0];
+    const more = flowing.size > 1 ? ` +${flowing.size - 1}` : "";
+    const a = shown[place[from]], b = shown[place[to]];
+    const quiet = a.kind === "quiet" || b.kind === "quiet";
+    return {from: place[from], to: place[to], quiet, label: quiet || a.kind === "end" || b.kind === "end" || a.kind === "values" || b.kind === "values" ? "" : clip(shapeOf(values[v]) + more, 30),
+            about: [...flowing].slice(0, 40).map(each => `${values[each].name} ${values[each].type}`).join("\n")};
+  });
+  const size = layOut(shown, edges);
+  if (edges.length > mostLabels * 2) {
+    edges.forEach(edge => { edge.label = ""; });
   }
-  return drawGraph(boxes, findFlows(boxes, new Map(members)), cut);
+  size.width = Math.max(size.width, placeLabels(shown, edges, text => widthOf(text, 10)));
+  return {boxes: shown, edges, size, cut};
+}
+
+// What can be opened in the place of a box: bodies, a function that it calls, the graph of a module.
+function partsOf(box) {
+  if (box.kind === "module") {
+    return [{title: "", scope: () => moduleScope(box.m)}];
+  }
+  if (box.kind === "quiet") {
+    const inside = box.members;
+    return [{title: "", scope: () => ({base: nodes[box.n].module, inside, leaves: v => values[v].result, plain: true})}];
+  }
+  if (box.kind !== "node") {
+    return [];
+  }
+  const bodies = nodes[box.n].bodies.map(g => ({title: graphs[g].title, scope: () => graphScope(g)}));
+  const callee = callees[nodes[box.n].operator];
+  return callee >= 0 ? [...bodies, {title: graphs[callee].title, scope: () => graphScope(callee)}] : bodies;
 }
 
 const weightsOf = node => node.reads.filter(v => v >= 0 && isWeight(values[v]) && values[v].type.length > 0)
@@ -53,58 +226,6 @@ const shapeOf = value => {
   return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? (shape.includes(",") ? shape.replaceAll(",", "\u00d7") : `[${shape}]`) : "";
 };
 
-// Adds boxes for values at the border; returns edges, one for each pair of boxes.
-function findFlows(boxes, boxOfNode) {
-  const flows = new Map(), ends = new Map(), first = [], last = [];
-  const flow = (from, to, v) => { // between boxes
-    if (!flows.has(from)) {
-      flows.set(from, new Map());
-    }
-    const behind = flows.get(from);
-    if (!behind.has(to)) {
-      behind.set(to, {a: from, b: to, values: new Set()});
-    }
-    behind.get(to).values.add(v);
-  };
-  const end = (kind, v, list) => {
-    const key = kind + v;
-    if (!ends.has(key)) {
-      const box = {kind: "end", title: values[v].name, sub: values[v].type, v};
-      ends.set(key, box);
-      list.push(box);
-    }
-    return ends.get(key);
-  };
-  for (const [n, to] of boxOfNode) {
-    for (const v of new Set([...nodes[n].reads, ...nodes[n].hidden])) {
-      if (v < 0 || isWeight(values[v])) {
-        continue;
-      }
-      const producer = values[v].producer;
-      const from = boxOfNode.get(producer);
-      if (from === undefined && (producer < 0 || nodes[producer].op !== "Constant")) {
-        flow(end("in", v, first), boxes[to], v);
-      } else if (from !== undefined && from !== to) {
-        flow(boxes[from], boxes[to], v);
-      }
-    }
-    for (const v of nodes[n].makes) {
-      if (values[v].result || values[v].readers.some(reader => !boxOfNode.has(reader))) {
-        flow(boxes[to], end("out", v, last), v);
-      }
-    }
-  }
-  boxes.unshift(...first);
-  boxes.push(...last);
-  boxes.forEach((box, i) => { box.number = i; });
-  return [...flows.values()].flatMap(behind => [...behind.values()]).map(({a, b, values: all}) => {
-    const v = [...all][0];
-    const more = all.size > 1 ? ` +${all.size - 1}` : "";
-    return {from: a.number, to: b.number, label: a.kind === "end" || b.kind === "end" ? "" : shapeOf(values[v]) + more,
-            about: [...all].map(each => `${values[each].name} ${values[each].type}`).join("\n")};
-  });
-}
-
 const ruler = document.createElement("canvas").getContext("2d");
 const widthOf = (text, size) => {
   ruler.font = `${size}px system-ui, "Helvetica Neue", Arial, sans-serif`;
@@ -112,182 +233,166 @@ const widthOf = (text, size) => {
 };
 const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
 
-function drawGraph(boxes, edges, cut) {
-  for (const box of boxes) {
-    box.title = clip(box.title || "", 40);
-    box.sub = clip(box.sub || "", 48);
-    box.width = Math.max(44, widthOf(box.title, 12) * 1.12, widthOf(box.sub, 10)) + 18;
-    box.height = box.sub ? 38 : 26;
-  }
-  const size = layOut(boxes, edges);
-  const readers = new Map(), reads = new Map(); // how many edges begin and end at a box
-  for (const {from, to} of edges) {
-    readers.set(from, (readers.get(from) ?? 0) + 1);
-    reads.set(to, (reads.get(to) ?? 0) + 1);
-  }
-  for (const edge of edges) { // a label stands at the end where fewer edges meet
-    const atEnd = reads.get(edge.to) <= readers.get(edge.from);
-    const [near, far] = atEnd ? edge.points.slice(-2).reverse() : edge.points;
-    edge.label = clip(edge.label, 30);
-    edge.labelX = (near.x * 3 + far.x) / 4 + 4;
-    edge.labelY = near.y + (near.y > far.y ? -13 : 11);
-    size.width = Math.max(size.width, edge.labelX + widthOf(edge.label, 10) + 8);
-  }
-  const svg = draw("svg", {width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`, role: "img",
-                           "aria-label": "graph of the module"});
-  const tip = draw("marker", {id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
-                   draw("path", {d: "M0 0L8 4L0 8z", class: "tip"}));
-  svg.append(draw("defs", {}, tip));
-  for (const edge of edges) {
-    const title = draw("title", {}, edge.about);
-    svg.append(draw("path", {class: edge.back ? "edge back" : "edge", d: curve(edge.points), "marker-end": "url(#tip)"}, title));
-  }
-  if (edges.length <= mostLabels * 2) {
-    for (const edge of edges) {
-      svg.append(draw("text", {class: "flow", x: edge.labelX, y: edge.labelY}, edge.label));
-    }
-  }
-  for (const box of boxes) {
-    svg.append(drawBox(box));
-  }
-  let scale = 1;
-  const zoom = factor => {
-    scale = factor === 0 ? 1 : Math.min(4, Math.max(0.05, scale * factor));
-    svg.setAttribute("width", size.width * scale);
-    svg.setAttribute("height", size.height * scale);
+const heading = 24; // of a box that is open
+function describeBox(box, depth) {
+  const texts = {
+    module: () => [modules[box.m].name, [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", ")],
+    node: () => [nodes[box.n].op, weightsOf(nodes[box.n])],
+    quiet: () => ["", `shape arithmetic, ${plural(box.count, "node")}`],
+    rest: () => [`and ${number(box.count)} more nodes`, ""],
+    end: () => [values[box.v].name, values[box.v].type],
+    values: () => [`and ${plural(box.all.size, "more value")}`, ""],
   };
-  const frame = make("div", {class: "graph"}, svg);
-  const fit = () => {
-    zoom(0);
-    zoom(Math.min(1, (frame.clientWidth - 4) / size.width, Math.max(200, frame.clientHeight - 4, window.innerHeight * 0.72) / size.height));
-  };
-  const button = (text, title, action) => make("button", {title, onclick: action}, text);
-  return make("div", {},
-    make("div", {class: "tools"}, button("\u2212", "smaller", () => zoom(1 / 1.25)), button("+", "larger", () => zoom(1.25)),
-         button("fit", "all at once", fit), button("1:1", "original size", () => zoom(0)),
-         make("span", {}, "Constants are left out." + (cut ? " The graph is too large to be drawn whole." : ""))),
-    frame);
+  const [title, known] = texts[box.kind]();
+  const cell = paintedCell(box);
+  const sub = cell === null ? known
+    : [box.kind === "module" ? modules[box.m].cls : "", `${cellText(cell)} ${painted.unit}`.trim()].filter(Boolean).join(", ");
+  box.title = clip(title, 40);
+  box.sub = clip(sub, 48);
+  const toggle = box.parts?.length > 0 ? 18 : 0;
+  box.width = Math.max(44, widthOf(box.title, 12) * 1.12, widthOf(box.sub, 10)) + 18 + 2 * toggle;
+  box.height = box.kind === "quiet" ? 20 : box.sub ? 38 : 26;
+  if (box.open) {
+    box.inner = box.parts.map(part => ({...part, ...buildGraph(part.scope(), depth + 1)}));
+    const titles = box.inner.some(part => part.title) ? 16 : 0;
+    box.width = Math.max(box.width, box.inner.reduce((sum, part) => sum + part.size.width + 12, 12));
+    box.height = heading + titles + box.inner.reduce((most, part) => Math.max(most, part.size.height), 0) + 8;
+  }
 }
 
-function drawBox(box) {
+function paintGraph(graph, redraw) {
+  const all = draw("g", {});
+  for (const edge of graph.edges) {
+    const kind = `edge${edge.back ? " back" : ""}${edge.quiet ? " quiet" : ""}`;
+    all.append(draw("path", {class: kind, d: curve(edge.points), "marker-end": "url(#tip)"}, draw("title", {}, edge.about)));
+  }
+  for (const edge of graph.edges) {
+    if (edge.label) {
+      all.append(draw("text", {class: "flow", x: edge.labelX, y: edge.labelY}, edge.label));
+    }
+  }
+  all.append(...graph.boxes.map(box => paintBox(box, redraw)));
+  return all;
+}
+
+function paintBox(box, redraw) {
   const {x, y, width, height} = box;
-  const group = draw("g", {class: `box ${box.kind}`},
-    draw("title", {}, box.kind === "node" ? [nodes[box.n].name, ...nodes[box.n].attributes].join("\n") : box.kind === "module" ? modules[box.m].path
-      : box.kind === "end" ? `${values[box.v].name} ${values[box.v].type}` : box.title),
-    draw("rect", {x: x - width / 2, y: y - height / 2, width, height, rx: 6}),
-    draw("text", {x, y: box.sub ? y - 7 : y}, box.title));
-  if (box.sub) {
-    group.append(draw("text", {class: "sub", x, y: y + 9}, box.sub));
+  const left = x - width / 2, top = y - height / 2;
+  const about = {
+    node: () => [nodes[box.n].name, ...nodes[box.n].attributes].join("\n"),
+    module: () => modules[box.m].path,
+    end: () => `${values[box.v].name} ${values[box.v].type}`,
+    quiet: () => `${plural(box.count, "node")} that only work with shapes and constants`,
+    rest: () => box.title,
+    values: () => [...box.all].slice(0, 40).map(v => values[v].name).join("\n"),
+  }[box.kind]();
+  const group = draw("g", {class: `box ${box.kind === "values" ? "end" : box.kind}${box.open ? " open" : ""}`},
+    draw("title", {}, about), draw("rect", {x: left, y: top, width, height, rx: 6}));
+  const middle = box.open ? top + heading / 2 : box.title && box.sub ? y - 7 : y;
+  if (box.title) {
+    group.append(draw("text", {x, y: middle}, box.title));
+  }
+  if (box.sub && !box.open) {
+    group.append(draw("text", {class: "sub", x, y: box.title ? y + 9 : y}, box.sub));
+  }
+  const action = {module: () => go(`m=${box.m}`), node: () => go(`m=${chosen}&n=${box.n}`), quiet: () => go(`m=${chosen}&n=${box.n}`)}[box.kind];
+  if (action) {
+    group.setAttribute("tabindex", "0");
+    group.setAttribute("role", "button");
+    group.setAttribute("aria-label", [box.title, box.sub].filter(Boolean).join(", "));
+    whenPressed(group, action);
   }
   if (box.kind === "module") {
-    group.style.setProperty("--h", hueOf(modules[box.m].cls));
+    setHue(group, modules[box.m]);
     group.dataset.module = box.m;
-    group.addEventListener("click", () => go(`m=${box.m}`));
   } else if (box.kind === "node") {
     group.dataset.node = box.n;
-    group.addEventListener("click", () => go(`m=${nodes[box.n].module}&n=${box.n}`));
+  }
+  shade(group, box);
+  if (box.parts?.length > 0) {
+    group.append(paintToggle(box, left, middle, redraw));
+  }
+  let across = left + 12;
+  for (const part of box.inner ?? []) {
+    const titles = part.title ? 16 : 0;
+    const inside = draw("g", {class: "inside", transform: `translate(${across} ${top + heading + titles})`});
+    if (part.title) {
+      inside.append(draw("text", {class: "part", x: 4, y: -6}, part.title));
+    }
+    inside.append(draw("rect", {class: "frame", x: 0, y: 0, width: part.size.width, height: part.size.height, rx: 6}), paintGraph(part, redraw));
+    group.append(inside);
+    across += part.size.width + 12;
   }
   return group;
 }
 
-function showDetail(n) {
-  const panel = at("detail");
-  panel.hidden = n === undefined;
-  document.querySelectorAll("svg .chosen").forEach(box => box.classList.remove("chosen"));
-  if (n === undefined) {
-    return;
-  }
-  const node = nodes[n];
-  document.querySelectorAll(`svg [data-node="${n}"]`).forEach(box => box.classList.add("chosen"));
-  const valueLine = (v, ends) => make("div", {}, make("div", {}, v < 0 ? "(none)" : values[v].name || "(omitted)"),
-    v < 0 ? "" : make("div", {class: "type"}, values[v].type || "type unknown"), ...(v < 0 ? [] : ends(values[v])));
-  const from = value => value.producer >= 0 ? [nodeLink(value.producer)] : [make("span", {class: "note"}, kinds[value.kind])];
-  const to = value => value.readers.slice(0, 20).map(reader => make("div", {}, nodeLink(reader)))
-    .concat(value.result ? [make("span", {class: "note"}, "output of the model")] : []);
-  let tagged = node.module;
-  while (!modules[tagged].tag) {
-    tagged = modules[tagged].parent;
-  }
-  panel.replaceChildren(
-    make("button", {class: "close", title: "close", onclick: () => go(`m=${chosen}`)}, "\u2715"),
-    make("h3", {}, node.op), make("div", {}, node.name),
-    make("h4", {}, "Module"), moduleLink(node.module), make("div", {class: "tag"}, modules[tagged].tag),
-    make("h4", {}, "Known from"), `${node.source}, confidence ${node.confidence.toFixed(2)}`,
-    ...(node.claims.length > 0 ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
-      make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
-    ...(node.attributes.length > 0 ? [make("h4", {}, "Attributes"), ...node.attributes.map(text =>
-      make("div", {class: "type"}, text))] : []),
-    make("h4", {}, "Reads"), ...node.reads.map(v => valueLine(v, from)),
-    make("h4", {}, "Makes"), ...node.makes.map(v => valueLine(v, to)));
+function paintToggle(box, left, y, redraw) {
+  const what = `${box.open ? "close" : "open"} ${box.title}`;
+  const toggle = draw("g", {class: "toggle", tabindex: "0", role: "button", "aria-label": what, "aria-expanded": String(box.open)},
+    draw("title", {}, box.open ? "close" : "open in its place"),
+    draw("circle", {cx: left + 13, cy: y, r: 7}),
+    draw("path", {d: `M${left + 9.5} ${y}h7${box.open ? "" : `M${left + 13} ${y - 3.5}v7`}`}));
+  whenPressed(toggle, () => {
+    box.open ? opened.delete(box.key) : opened.add(box.key);
+    redraw(box.key);
+  });
+  toggle.dataset.key = box.key;
+  return toggle;
 }
 
-let tab = "Graph";
-let shown = null;
-
-function showModule(m) {
-  const module = modules[m];
-  const way = [];
-  for (let above = module.parent; above >= 0; above = modules[above].parent) {
-    way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
-  }
-  const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
-                ["Parameters", showParameters], [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
-  const panel = make("div", {id: "panel", role: "tabpanel"});
-  const bar = make("div", {class: "tabs", role: "tablist"});
-  const choose = title => {
-    tab = title.split(" ")[0];
-    for (const button of bar.children) {
-      button.setAttribute("aria-selected", String(button.textContent.split(" ")[0] === tab));
+function whenPressed(element, action) {
+  element.addEventListener("click", event => {
+    event.stopPropagation();
+    action();
+  });
+  element.addEventListener("keydown", event => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      event.stopPropagation();
+      action();
     }
-    panel.replaceChildren(tabs.find(([name]) => name.split(" ")[0] === tab)[1](module));
-  };
-  bar.append(...tabs.map(([title]) => make("button", {role: "tab", onclick: () => choose(title)}, title)));
-  at("content").replaceChildren(
-    make("div", {class: "way"}, ...way),
-    make("h2", {}, m === 0 ? titleOf(module) : module.name, " ", m === 0 && !module.path ? "" : chip(module.cls) || ""),
-    make("div", {class: "tag"}, module.tag || "no tag of its own"),
-    make("div", {class: "facts"}, counted(module.count, "node"),
-         fact("of all", percent(module.count / Math.max(1, nodes.length))),
-         fact("directly", number(module.ownNodes)), counted(module.parameters, "parameter"),
-         module.weights ? make("span", {}, module.weights) : "",
-         fact(module.children.length === 1 ? "module inside" : "modules inside", number(module.end - m - 1)),
-         module.calls >= 0 ? counted(module.calls, "call") : "",
-         module.qualified ? make("span", {}, module.qualified) : ""),
-    bar, panel);
-  choose(tab);
-  at("content").scrollTop = 0;
+  });
 }
 
-let arrived = null;
-const go = place => {
-  location.hash = place;
-  arrive();
-};
-function arrive() {
-  arrived = location.hash;
-  const place = new URLSearchParams(location.hash.slice(1));
-  const read = (key, count) => {
-    const found = Number(place.get(key) ?? NaN);
-    return Number.isInteger(found) && found >= 0 && found < count ? found : undefined;
-  };
-  const m = read("m", modules.length) ?? 0;
-  chosen = m;
-  if (shown !== m) {
-    shown = m;
-    showModule(m);
-    reveal(m);
+function showGraph(module) {
+  const scope = moduleScope(module.m);
+  if (scope.inside.length === 0) {
+    return make("p", {class: "note"}, "No node comes from this module.");
   }
-  showDetail(read("n", nodes.length));
+  const frame = make("div", {class: "graph"});
+  const told = make("span", {});
+  let size, svg, scale = 1;
+  const zoom = to => {
+    scale = Math.min(4, Math.max(0.02, to));
+    svg.setAttribute("width", size.width * scale);
+    svg.setAttribute("height", size.height * scale);
+  };
+  const fit = readable => zoom(Math.min(1, (frame.clientWidth - 4) / size.width, Math.max(readable, window.innerHeight * 0.72 / size.height)));
+  const redraw = key => {
+    const graph = buildGraph(scope);
+    size = graph.size;
+    const tip = draw("marker", {id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
+                     draw("path", {d: "M0 0L8 4L0 8z", class: "tip"}));
+    svg = draw("svg", {width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`, role: "group",
+                       "aria-label": "graph of the module"}, draw("defs", {}, tip), paintGraph(graph, redraw));
+    told.textContent = "Constants are left out." + (graph.cut ? " The graph is too large to be drawn whole." : "");
+    frame.replaceChildren(svg);
+    if (key) { // the one that was opened or closed is where the reader looks
+      zoom(scale);
+      svg.querySelector(`.toggle[data-key="${key}"]`)?.focus();
+      svg.querySelector(`.toggle[data-key="${key}"]`)?.scrollIntoView({block: "nearest", inline: "nearest"});
+    }
+  };
+  redraw();
+  const button = (text, title, action) => make("button", {title, "aria-label": title, onclick: action}, text);
+  const panel = make("div", {},
+    make("div", {class: "tools"}, button("\u2212", "smaller", () => zoom(scale / 1.25)), button("+", "larger", () => zoom(scale * 1.25)),
+         button("fit", "all at once", () => fit(0)), button("1:1", "original size", () => zoom(1)), told),
+    frame);
+  panel.arrived = () => fit(0.35); // long graphs fit across
+  panel.redraw = () => {
+    redraw();
+    zoom(scale);
+  };
+  return panel;
 }
-
-showHead();
-at("tree").append(make("ul", {}, makeRow(0)));
-setOpen(0, true);
-for (let m = 0; modules[m].children.length === 1;) { // ways without a choice
-  m = modules[m].children[0];
-  setOpen(m, true);
-}
-at("search").addEventListener("input", event => search(event.target.value));
-window.addEventListener("hashchange", () => location.hash === arrived || arrive());
-arrive();
-document.documentElement.dataset.ready = "true";

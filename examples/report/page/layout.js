@@ -2,12 +2,17 @@
 "use strict";
 
 // Puts boxes on layers below one another. A box has a width and a height, an edge has the numbers
-// `from` and `to` of boxes; boxes are in an order in which most edges lead forward.
+// `from` and `to` of boxes. Edges lead down; one of a cycle may lead up, and is `back` then, as one to
+// a box that is `loose` may.
 // Gives boxes a middle `x` and `y`, edges a list of `points`; returns the size of the picture.
 function layOut(boxes, edges) {
   const gapX = 22, gapY = 34, margin = 16;
-  const ways = edges.map(e => e.from < e.to ? [e.from, e.to] : [e.to, e.from]);
-  const layer = assignLayers(boxes.length, ways);
+  const {level} = findLevels(boxes.length, edges.filter(e => !boxes[e.to].loose), () => true);
+  const order = boxes.map((_, i) => i).sort((a, b) => level[a] - level[b] || a - b);
+  const place = new Int32Array(boxes.length);
+  order.forEach((box, i) => { place[box] = i; });
+  const ways = edges.map(e => place[e.from] < place[e.to] ? [e.from, e.to] : [e.to, e.from]);
+  const layer = assignLayers(order, ways);
   const places = boxes.map((box, i) => ({width: box.width, height: box.height, layer: layer[i], up: [], down: []}));
   const chains = ways.map(([from, to]) => makeChain(places, from, to));
   const layers = [];
@@ -21,15 +26,15 @@ function layOut(boxes, edges) {
   placeAcross(layers, gapX);
   let y = margin;
   for (const row of layers) {
-    const height = Math.max(0, ...row.map(place => place.height));
+    const height = row.reduce((most, place) => Math.max(most, place.height), 0);
     for (const place of row) {
       place.y = y + height / 2;
       place.half = height / 2;
     }
     y += height + gapY;
   }
-  const left = Math.min(...places.map(p => p.x - p.width / 2)) - margin;
-  const right = Math.max(...places.map(p => p.x + p.width / 2)) + margin;
+  const left = places.reduce((least, p) => Math.min(least, p.x - p.width / 2), Infinity) - margin;
+  const right = places.reduce((most, p) => Math.max(most, p.x + p.width / 2), -Infinity) + margin;
   for (const place of places) {
     place.x -= left;
   }
@@ -39,7 +44,7 @@ function layOut(boxes, edges) {
   });
   edges.forEach((edge, i) => {
     const chain = chains[i];
-    edge.back = edge.from > edge.to;
+    edge.back = place[edge.from] > place[edge.to];
     edge.points = chain.flatMap((place, at) => {
       const reach = at === 0 || at === chain.length - 1 ? place.height / 2 : place.half;
       const top = {x: place.x, y: place.y - reach};
@@ -53,23 +58,78 @@ function layOut(boxes, edges) {
   return {width: right - left, height: y - gapY + margin};
 }
 
-// Every box lies below all that it reads from; one that reads nothing, right above its readers.
-function assignLayers(count, ways) {
-  const layer = new Int32Array(count);
+// How far down each box is: on the longest way to it, boxes that weigh something count. All of one
+// cycle are equally far, and have the same `group`; `alone` says which boxes are in none. (Tarjan)
+function findLevels(count, edges, weighs) {
   const out = Array.from({length: count}, () => []);
-  const reads = new Int32Array(count);
+  edges.forEach(e => out[e.from].push(e.to));
+  const group = new Int32Array(count).fill(-1), found = new Int32Array(count).fill(-1), lowest = new Int32Array(count);
+  const groups = [], open = [];
+  let next = 0;
+  for (let root = 0; root < count; ++root) {
+    const way = [];
+    const enter = box => {
+      found[box] = lowest[box] = next++;
+      open.push(box);
+      way.push({box, at: 0});
+    };
+    if (found[root] < 0) {
+      enter(root);
+    }
+    while (way.length > 0) {
+      const last = way[way.length - 1];
+      if (last.at < out[last.box].length) {
+        const to = out[last.box][last.at++];
+        if (found[to] < 0) {
+          enter(to);
+        } else if (group[to] < 0) {
+          lowest[last.box] = Math.min(lowest[last.box], found[to]);
+        }
+        continue;
+      }
+      way.pop();
+      if (way.length > 0) {
+        const above = way[way.length - 1].box;
+        lowest[above] = Math.min(lowest[above], lowest[last.box]);
+      }
+      if (lowest[last.box] === found[last.box]) {
+        const members = open.splice(open.lastIndexOf(last.box));
+        members.forEach(box => { group[box] = groups.length; });
+        groups.push(members);
+      }
+    }
+  }
+  const level = new Int32Array(groups.length);
+  for (let g = groups.length; g-- > 0;) { // those that lead to others come last
+    const step = groups[g].some(weighs) ? 1 : 0;
+    for (const box of groups[g]) {
+      for (const to of out[box]) {
+        if (group[to] !== g) {
+          level[group[to]] = Math.max(level[group[to]], level[g] + step);
+        }
+      }
+    }
+  }
+  return {level: group.map(g => level[g]), group, alone: box => groups[group[box]].length === 1};
+}
+
+// Every box lies below all that it reads from; one that reads nothing, right above its readers.
+function assignLayers(order, ways) {
+  const layer = new Int32Array(order.length);
+  const out = order.map(() => []);
+  const reads = new Int32Array(order.length);
   for (const [from, to] of ways) {
     out[from].push(to);
     ++reads[to];
   }
-  for (let i = 0; i < count; ++i) {
-    for (const to of out[i]) {
-      layer[to] = Math.max(layer[to], layer[i] + 1);
+  for (const box of order) {
+    for (const to of out[box]) {
+      layer[to] = Math.max(layer[to], layer[box] + 1);
     }
   }
-  for (let i = count; i-- > 0;) {
-    if (reads[i] === 0 && out[i].length > 0) {
-      layer[i] = Math.min(...out[i].map(to => layer[to])) - 1;
+  for (const box of [...order].reverse()) {
+    if (reads[box] === 0 && out[box].length > 0) {
+      layer[box] = out[box].reduce((least, to) => Math.min(least, layer[to]), Infinity) - 1;
     }
   }
   return layer;
@@ -110,6 +170,9 @@ function sortLayers(layers) {
   }
 }
 
+// What only gives something to one box stands beside the way to it, and does not bend that.
+const isAside = place => place.up.length === 0 && place.down.length === 1;
+
 // Moves the places of each layer towards their neighbours as far as their order and widths allow.
 function placeAcross(layers, gap) {
   for (const row of layers) {
@@ -128,7 +191,7 @@ function placeAcross(layers, gap) {
         const list = round > rounds - 7 ? [...place.up, ...place.down] : downwards ? place.up : place.down;
         let weight = 0, sum = 0;
         for (const other of list) { // long edges shall be straight, then those between single neighbours
-          const pull = place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
+          const pull = isAside(other) ? 0.02 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
           weight += pull;
           sum += pull * other.x;
         }
@@ -146,7 +209,7 @@ function spread(row, gap, wish) {
   row.forEach((place, i) => {
     offset += i === 0 ? 0 : (row[i - 1].width + place.width) / 2 + (place.bend || row[i - 1].bend ? gap / 2 : gap);
     place.offset = offset;
-    const weight = place.bend ? 3 : 1;
+    const weight = place.bend ? 3 : isAside(place) ? 0.02 : 1;
     let block = {first: i, weight, mean: wish(place) - offset};
     while (blocks.length > 0 && blocks[blocks.length - 1].mean > block.mean) {
       const before = blocks.pop();
@@ -177,4 +240,48 @@ function curve(points) {
     d += a.x === b.x ? `L${end}` : `C${a.x.toFixed(1)} ${middle} ${b.x.toFixed(1)} ${middle} ${end}`;
   }
   return d;
+}
+
+// Finds a place beside its edge for every label, where it covers neither a box nor another label; one
+// without such a place is left out. `widthOf(label)` is how wide it is. Returns how far right they reach.
+function placeLabels(boxes, edges, widthOf) {
+  const height = 12, side = 64;
+  const cells = new Map(); // what is in each square of the picture
+  const cellsOf = ({left, right, top, bottom}) => {
+    const keys = [];
+    for (let x = Math.floor(left / side); x <= Math.floor(right / side); ++x) {
+      for (let y = Math.floor(top / side); y <= Math.floor(bottom / side); ++y) {
+        keys.push(`${x} ${y}`);
+      }
+    }
+    return keys;
+  };
+  const put = area => cellsOf(area).forEach(key => cells.set(key, [...(cells.get(key) ?? []), area]));
+  const isFree = area => cellsOf(area).every(key => (cells.get(key) ?? []).every(other =>
+    area.right <= other.left || area.left >= other.right || area.bottom <= other.top || area.top >= other.bottom));
+  boxes.forEach(({x, y, width, height}) => put(
+    {left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2}));
+  let reach = 0;
+  for (const edge of edges) {
+    const width = edge.label ? widthOf(edge.label) : 0;
+    const spots = [];
+    for (const part of [0.5, 0.3, 0.7]) {
+      for (let i = 1; width > 0 && i < edge.points.length; ++i) {
+        const a = edge.points[i - 1], b = edge.points[i];
+        const bend = part === 0.5 ? 0.5 : part < 0.5 ? 0.2 : 0.8; // the line is steeper at its ends
+        const x = a.x + (b.x - a.x) * bend, y = a.y + (b.y - a.y) * part;
+        spots.push([x + 4, y], [x - 4 - width, y]);
+      }
+    }
+    const spot = spots.slice(0, 60).find(([x, y]) => x >= 0 && isFree(
+      {left: x - 1, right: x + width + 1, top: y - height / 2, bottom: y + height / 2}));
+    if (spot) {
+      [edge.labelX, edge.labelY] = spot;
+      put({left: spot[0] - 1, right: spot[0] + width + 1, top: spot[1] - height / 2, bottom: spot[1] + height / 2});
+      reach = Math.max(reach, spot[0] + width + 8);
+    } else {
+      edge.label = "";
+    }
+  }
+  return reach;
 }

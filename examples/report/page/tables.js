@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const kinds = ["intermediate", "input", "formal input", "initializer", "sparse initializer", "undefined"];
 const initializer = 3, sparse = 4;
-const pageSize = 200, mostBoxes = 250, mostLabels = 90;
+const pageSize = 200, mostBoxes = 250, mostEnds = 40, mostReaders = 8, mostLabels = 90;
 
 const types = [];
 const values = data.values.map(([name, kind, type]) => {
@@ -17,8 +17,8 @@ for (const value of data.results) {
   }
 }
 const modules = data.modules.map(
-  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors], m) =>
-    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors,
+  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors, look], m) =>
+    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors, look,
       children: [], own: [], end: m + 1, path: ""}));
 for (let m = modules.length; m-- > 1;) {
   const above = modules[modules[m].parent];
@@ -30,12 +30,13 @@ for (const module of modules.slice(1)) {
   module.path = above.m === 0 ? module.name : `${above.path}.${module.name}`;
 }
 const lists = [];
-const nodes = data.nodes.map(([name, op, module, source, confidence, reads, makes, hidden, claims, attributes], n) => {
+const quiet = new Set(data.quiet);
+const nodes = data.nodes.map(([name, op, module, source, confidence, reads, makes, hidden, claims, attributes, graph], n) => {
   if (Array.isArray(attributes)) {
     lists.push(attributes);
   }
-  return {n, name, op: data.operators[op], module, source: data.provenances[source], confidence, reads, makes, hidden, claims,
-          attributes: Array.isArray(attributes) ? attributes : lists[attributes]};
+  return {n, name, op: data.operators[op], operator: op, module, source: data.provenances[source], confidence, reads, makes, hidden, claims,
+          graph, bodies: [], quiet: quiet.has(n), attributes: Array.isArray(attributes) ? attributes : lists[attributes]};
 });
 for (const node of nodes) {
   modules[node.module].own.push(node.n);
@@ -48,14 +49,29 @@ for (const node of nodes) {
     }
   }
 }
-const hues = new Map();
-const hueOf = cls => {
-  if (!hues.has(cls)) {
-    hues.set(cls, Math.round(hues.size * 137.5 + 210) % 360);
+// The model's own graph, bodies of nodes, functions; operators that call one have its number.
+const graphs = data.graphs.map(([owner, title, inputs, results], g) => {
+  inputs.forEach(value => { values[value].formalIn = g; });
+  if (owner >= 0) {
+    nodes[owner].bodies.push(g);
   }
-  return hues.get(cls);
-};
-modules.forEach(module => module.cls && hueOf(module.cls));
+  return {title, results, inside: [], holders: owner >= 0 ? [owner] : []};
+});
+const callees = data.callees;
+for (const node of nodes) {
+  graphs[node.graph].inside.push(node.n);
+  if (callees[node.operator] >= 0) {
+    graphs[callees[node.operator]].holders.push(node.n);
+  }
+}
+// Modules of one class, or with the same inside, have one colour.
+function setHue(element, module) {
+  element.style.setProperty("--h", Math.round(module.look * 137.5 + 210) % 360);
+  if (module.look < 0) {
+    element.style.setProperty("--s", "0%");
+  }
+  return element;
+}
 
 const number = n => n.toLocaleString("en-US");
 const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
@@ -88,7 +104,7 @@ function draw(name, properties, ...children) {
 const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
 const counted = (n, what) => fact(n === 1 ? what : `${what}s`, number(n));
 const link = (text, action) => make("button", {class: "link", onclick: action}, text);
-const chip = cls => cls ? make("span", {class: "class", style: `--h:${hueOf(cls)}`}, cls) : undefined;
+const chip = module => module.cls ? setHue(make("span", {class: "class"}, module.cls), module) : undefined;
 const at = id => document.getElementById(id);
 
 function showHead() {
@@ -101,8 +117,9 @@ function showHead() {
     fact("of the nodes attributed", percent(told.coverage)),
     make("span", {}, "known from ", make("b", {}, sources || "nothing")),
     counted(told.conflicts, "conflict"),
-    make("span", {}, [data.producer.trim(), `IR ${data.ir}`,
-      ...Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`)].filter(Boolean).join(", ")));
+    make("span", {}, data.producer.trim()),
+    make("span", {}, "opsets ", make("b", {}, Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`).join(", ") || "none"),
+         `, IR ${data.ir}`));
 }
 
 // The tree: rows are made when the module above is opened.
@@ -138,9 +155,9 @@ function makeRow(m) {
     }},
     toggle,
     make("span", {class: "label"}, make("b", {}, name || (module.cls ? "" : titleOf(module))),
-         name && module.cls ? " " : "", chip(module.cls) || ""),
-    make("span", {class: "share"}, make("i", {style: `width:${100 * module.count / Math.max(1, nodes.length)}%`})),
-    make("span", {class: "count", title: plural(module.parameters, "parameter")}, number(module.count)));
+         name && module.cls ? " " : "", chip(module) || ""),
+    make("span", {class: "share"}, make("i")), make("span", {class: "count"}));
+  fillRow(row, m);
   const item = make("li", {}, row);
   if (module.children.length > 0) {
     item.setAttribute("aria-expanded", "false");
@@ -177,6 +194,13 @@ function reveal(m) {
   rows.get(m).row.scrollIntoView({block: "nearest"});
 }
 
+// A text that is cut in its middle where it is too wide: names differ at their ends.
+function middle(text) {
+  const tail = Math.min(Math.floor(text.length / 2), 28);
+  return make("span", {class: "middle", title: text}, make("span", {}, text.slice(0, text.length - tail)),
+              make("span", {}, text.slice(text.length - tail)));
+}
+
 function search(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   at("tree").hidden = words.length > 0;
@@ -191,15 +215,38 @@ function search(text) {
     hits.slice(0, 100).forEach(hit => list.push(show(hit)));
     return hits.length;
   };
+  const row = (properties, place, ...cells) => make("div", {class: "row", tabindex: "0", role: "link", onclick: () => go(place),
+    onkeydown: event => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        go(place);
+      }
+    }, ...properties}, ...cells);
   const inTree = add(modules, module => fits(module.path, module.cls, module.tag), module =>
-    make("div", {class: "row", "data-module": module.m, onclick: () => go(`m=${module.m}`)},
-         make("span", {class: "label"}, make("b", {}, titleOf(module)), " ", chip(module.cls) || ""),
-         make("span", {class: "count"}, number(module.count))));
+    row({"data-module": module.m}, `m=${module.m}`, make("span", {class: "label"}, make("b", {}, middle(titleOf(module))), " ", chip(module) || ""),
+        make("span", {class: "count"}, number(module.count))));
   const inGraph = add(nodes, node => fits(node.name, node.op), node =>
-    make("div", {class: "row", "data-node": node.n, onclick: () => go(`m=${node.module}&n=${node.n}`)},
-         make("span", {class: "label"}, node.name, " ", make("span", {class: "note"}, node.op))));
+    row({"data-node": node.n}, `m=${node.module}&n=${node.n}`,
+        make("span", {class: "label"}, middle(node.name), " ", make("span", {class: "note"}, node.op))));
   at("found").replaceChildren(
     make("p", {class: "note"}, `${plural(inTree, "module")}, ${plural(inGraph, "node")}`), ...list);
+}
+
+// Keys lead from the search to what it found, and from each of that to the next.
+function walkFound(event) {
+  const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+  const all = [...at("found").querySelectorAll(".row")];
+  const now = all.indexOf(document.activeElement);
+  if (step && all.length > 0 && (now >= 0 || step > 0)) {
+    (now + step < 0 ? at("search") : all[Math.min(now + step, all.length - 1)]).focus();
+    event.preventDefault();
+  } else if (event.key === "Enter" && document.activeElement === at("search")) {
+    all[0]?.click();
+  } else if (event.key === "Escape") {
+    at("search").value = "";
+    search("");
+    at("search").focus();
+  }
 }
 
 // What goes in and out of a module: values, with what is at their other ends.

@@ -12,7 +12,10 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
+#include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/detail/report_names.hpp>
+#include <stemma/report/detail/shape_arithmetic.hpp>
+#include <stemma/report/overlay_table.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -23,9 +26,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
+#include <vector>
 
 namespace stemma_report {
 
@@ -66,9 +72,11 @@ public:
         , found_(opened.tags())
         , counts_(stemma::collect_statistics(model_, modules_, found_))
         , describe_(model_)
-        , names_(model_) {}
+        , names_(model_)
+        , looks_(stemma::detail::module_looks(opened.operators(), modules_, found_)) {}
 
-    void write(const stemma::tag_summary& summary) {
+    void write(const stemma::tag_summary& summary,
+               std::span<const stemma::overlay_table> overlays) {
         json_.begin_object();
         json_.key("summary");
         json_.begin_object(true);
@@ -87,6 +95,8 @@ public:
         write_modules();
         write_values();
         write_nodes();
+        write_graphs();
+        write_overlays(overlays);
         json_.end_object();
         json_.finish();
     }
@@ -132,6 +142,7 @@ private:
                 write_tensor(modules_.buffer(m, i), "buffer");
             }
             json_.end_array();
+            write_id(looks_[m]);
             json_.end_array();
         }
         json_.end_array();
@@ -208,7 +219,50 @@ private:
             }
             json_.end_array();
             write_attributes(node);
+            json_.value(model_.graph_of(node));
             json_.end_array();
+        }
+        json_.end_array();
+        json_.key("quiet");
+        json_.begin_array(true);
+        const auto quiet = stemma::detail::find_shape_arithmetic(model_);
+        for (stemma::id node = 0; node < model_.node_count(); ++node) {
+            if (quiet[node]) {
+                json_.value(node);
+            }
+        }
+        json_.end_array();
+    }
+
+    /// Graphs with the node that owns each, inputs and outputs; by operator the graph of its
+    /// function.
+    void write_graphs() {
+        json_.key("graphs");
+        json_.begin_array();
+        for (stemma::id g = 0; g < model_.graph_count(); ++g) {
+            const auto& graph = model_.graph(g);
+            const bool is_function = graph.kind == stemma::graph_kind::function;
+            json_.begin_array(true);
+            write_id(graph.owner);
+            json_.value(model_.text(is_function ? model_.functions()[graph.function].name
+                                                : graph.attribute));
+            for (const auto* values : {&graph.inputs, &graph.outputs}) {
+                json_.begin_array(true);
+                for (auto value : *values) {
+                    if (value != stemma::no_id) {
+                        json_.value(value);
+                    }
+                }
+                json_.end_array();
+            }
+            json_.end_array();
+        }
+        json_.end_array();
+        json_.key("callees");
+        json_.begin_array(true);
+        for (stemma::id op = 0; op < model_.operator_count(); ++op) {
+            const auto callee = model_.operator_callee(op);
+            write_id(callee == stemma::no_id ? callee : model_.functions()[callee].graph);
         }
         json_.end_array();
     }
@@ -240,9 +294,55 @@ private:
         json_.begin_array(true);
         for (auto [it, last] = in_edges(node, graph_); it != last; ++it) {
             const auto value = get(stemma::value_index, graph_, *it);
-            if (std::ranges::find(inputs, value) == inputs.end()) {
+            if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) {
                 json_.value(value);
             }
+        }
+        json_.end_array();
+    }
+
+    void write_overlays(std::span<const stemma::overlay_table> overlays) {
+        json_.key("overlays");
+        json_.begin_array();
+        for (const auto& overlay : overlays) {
+            json_.begin_object();
+            json_.member("title", overlay.title);
+            json_.member("unmatched", overlay.unmatched);
+            json_.key("columns");
+            json_.begin_array();
+            for (const auto& column : overlay.columns) {
+                json_.begin_array(true);
+                json_.value(column.name);
+                json_.value(column.unit);
+                json_.value(static_cast<int>(column.better));
+                json_.value(column.additive);
+                json_.end_array();
+            }
+            json_.end_array();
+            json_.key("modules");
+            write_rows(overlay.modules);
+            json_.key("nodes");
+            write_rows(overlay.nodes);
+            json_.end_object();
+        }
+        json_.end_array();
+    }
+
+    void write_rows(const std::vector<stemma::overlay_row>& rows) {
+        json_.begin_array();
+        for (const auto& row : rows) {
+            json_.begin_array(true);
+            json_.value(row.of);
+            for (const auto& cell : row.cells) {
+                if (const auto* number = std::get_if<double>(&cell)) {
+                    json_.value(*number);
+                } else if (const auto* text = std::get_if<std::string>(&cell)) {
+                    json_.value(*text);
+                } else {
+                    json_.null();
+                }
+            }
+            json_.end_array();
         }
         json_.end_array();
     }
@@ -259,6 +359,7 @@ private:
     stemma::module_statistics counts_;
     stemma::value_descriptions describe_;
     stemma::detail::report_names names_;
+    std::vector<stemma::id> looks_;                          // by module
     std::unordered_map<std::string, stemma::id> attributes_; // those of nodes that were written
 };
 
@@ -267,16 +368,20 @@ private:
 /// Writes a page about a model that needs nothing but a browser: the tree of modules, and for each
 /// its nodes, graph, parameters, what goes in and out, and conflicts.
 ///
+/// `overlays` are numbers that colour it, with tables and flame graphs of their own; `read_overlay`
+/// makes them for this model.
+///
 /// Requires: the evidence was not forgotten. Complexity: O(length of the result); memory for a
 /// buffer and the different types.
 template <stemma::text_sink Sink>
-void write_html_report(Sink& sink, stemma::attributed_model& opened) {
+void write_html_report(Sink& sink, stemma::attributed_model& opened,
+                       std::span<const stemma::overlay_table> overlays = {}) {
     const auto summary = stemma::summarize(opened);
     sink.write(detail::page[0]);
     sink.write(stemma::detail::xml_text(summary.model));
     sink.write(detail::page[1]);
     detail::script_sink script(sink);
-    detail::report_data(script, opened).write(summary);
+    detail::report_data(script, opened).write(summary, overlays);
     sink.write(detail::page[2]);
 }
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_CHECK_CHECK_DATA_HPP
 #define STEMMA_CHECK_CHECK_DATA_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -40,7 +41,7 @@ public:
         if (header.data_type <= 0) {
             tell("data.type", place, "has no data type");
         }
-        if (std::ranges::any_of(header.dims, [](std::int64_t dim) { return dim < 0; })) {
+        if (detail::range::any_of(header.dims, [](std::int64_t dim) { return dim < 0; })) {
             tell("data.dims", place, "has a negative dimension");
             return;
         }

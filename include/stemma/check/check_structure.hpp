@@ -3,6 +3,7 @@
 #define STEMMA_CHECK_CHECK_STRUCTURE_HPP
 
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/finding.hpp>
@@ -242,7 +243,7 @@ private:
             }
         }
         if (done.size() < count) {
-            const auto left = std::ranges::find_if(callers, [](id number) { return number > 0; });
+            const auto left = detail::range::find_if(callers, [](id number) { return number > 0; });
             tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
                  "is called in a circle of functions");
         }

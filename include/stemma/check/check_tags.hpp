@@ -3,6 +3,7 @@
 #define STEMMA_CHECK_CHECK_TAGS_HPP
 
 #include <stemma/check/check_structure.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
@@ -124,7 +125,7 @@ private:
     void expect(const char* carrier, id node, bool present, bool wanted) {
         if (wanted && !present) {
             tell("tags.incomplete", node, std::string("has no tags in ") + carrier);
-        } else if (!wanted && present && std::ranges::find(unwanted_, carrier) == unwanted_.end()) {
+        } else if (!wanted && present && !detail::range::contains(unwanted_, carrier)) {
             unwanted_.emplace_back(carrier);
             tell("tags.unrecorded", node,
                  std::string("has tags in ") + carrier + ", which the model does not tell of",

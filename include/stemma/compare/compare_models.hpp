@@ -79,7 +79,8 @@ namespace detail {
 template <text_sink Sink>
 void write_difference(json_writer<Sink>& json, const model_comparison& found,
                       const attributed_model& first, const attributed_model& second) {
-    const auto write_node = [&](std::string_view key, const onnx_model& model, id node) {
+    const auto write_node = [&](std::string_view key, const attributed_model& opened, id node) {
+        const auto& model = opened.model();
         json.key(key);
         if (node == no_id) {
             json.null();
@@ -89,6 +90,8 @@ void write_difference(json_writer<Sink>& json, const model_comparison& found,
         json.member("node", position_text(model, node));
         json.member("name", model.name(node));
         json.member("op_type", model.op_type(node));
+        json.member("module",
+                    opened.modules().report_path(opened.tags().attributions[node].module));
         json.end_object();
     };
     json.key("structure");
@@ -99,8 +102,8 @@ void write_difference(json_writer<Sink>& json, const model_comparison& found,
     if (found.structure) {
         json.begin_object();
         json.member("text", found.structure->text);
-        write_node("first", first.model(), found.structure->first);
-        write_node("second", second.model(), found.structure->second);
+        write_node("first", first, found.structure->first);
+        write_node("second", second, found.structure->second);
         json.end_object();
     } else {
         json.null();

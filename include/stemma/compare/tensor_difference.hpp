@@ -3,6 +3,7 @@
 #define STEMMA_COMPARE_TENSOR_DIFFERENCE_HPP
 
 #include <stemma/compare/detail/small_floats.hpp>
+#include <stemma/core/detail/bit_cast.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 
@@ -174,7 +175,7 @@ inline void add_floats(const char* a, const char* b, std::size_t count, tensor_d
     std::array<std::int32_t, lanes> shares{};
     std::array<std::uint32_t, lanes> unequal{};
     const auto size_bits = [](float x) {
-        return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x) & no_sign);
+        return static_cast<std::int32_t>(detail::bit_cast<std::uint32_t>(x) & no_sign);
     };
     std::size_t i = 0;
     for (; i + lanes <= count; i += lanes) {
@@ -185,7 +186,7 @@ inline void add_floats(const char* a, const char* b, std::size_t count, tensor_d
         for (std::size_t lane = 0; lane < lanes; ++lane) {
             const auto gap = x[lane] - y[lane];
             const auto larger =
-                std::bit_cast<float>(std::max(size_bits(x[lane]), size_bits(y[lane])));
+                detail::bit_cast<float>(std::max(size_bits(x[lane]), size_bits(y[lane])));
             gaps[lane] = std::max(gaps[lane], size_bits(gap));
             // 0 / 0 for equal zeros: the smallest denormal changes no other share.
             const auto share = gap / (larger + std::numeric_limits<float>::denorm_min());
@@ -193,8 +194,8 @@ inline void add_floats(const char* a, const char* b, std::size_t count, tensor_d
             unequal[lane] += x[lane] != y[lane] ? 1U : 0U;
         }
     }
-    const auto gap = std::bit_cast<float>(*std::max_element(gaps.begin(), gaps.end()));
-    const auto share = std::bit_cast<float>(*std::max_element(shares.begin(), shares.end()));
+    const auto gap = detail::bit_cast<float>(*std::max_element(gaps.begin(), gaps.end()));
+    const auto share = detail::bit_cast<float>(*std::max_element(shares.begin(), shares.end()));
     const bool ordinary = std::isfinite(gap) && std::isfinite(share);
     if (ordinary) {
         to.absolute = std::max(to.absolute, static_cast<double>(gap));

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -134,7 +135,7 @@ private:
         }
         const auto next = static_cast<id>(entries_.size());
         const auto found = index_.insert(hash, next, [&](id known) {
-            return std::ranges::equal(pooled(first_pooled + known), chunks);
+            return detail::range::equal(pooled(first_pooled + known), chunks);
         });
         if (found == next) {
             entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),

@@ -4,10 +4,10 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/cost/model_cost.hpp>
+#include <stemma/io/detail/csv_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/analyze_model.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <cmath>
@@ -73,6 +73,7 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
         detail::write_amount(json, "in", cost, one.in);
         detail::write_amount(json, "out", cost, one.out);
         detail::write_amount(json, "peak", cost, one.peak);
+        detail::write_amount(json, "activations", cost, one.activations);
         json.member("unknown", one.unknown);
         json.member("loops", one.loops);
         json.end_object();
@@ -86,13 +87,14 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
 template <text_sink Sink>
 void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
                     std::span<const id> modules, const module_statistics& counts) {
-    sink.write("module,class,macs,flops,parameters,bytes,in,out,peak,unknown,loops\n");
+    sink.write("module,class,macs,flops,parameters,bytes,in,out,peak,unknown,loops,activations\n");
     for (auto m : modules) {
         const auto& one = cost[m];
         sink.write(detail::csv_row(opened.modules().path(m), opened.modules().class_name(m),
                                    cost.text(one.macs), cost.text(one.flops), counts.parameters[m],
                                    counts.bytes[m], cost.text(one.in), cost.text(one.out),
-                                   cost.text(one.peak), one.unknown, one.loops));
+                                   cost.text(one.peak), one.unknown, one.loops,
+                                   cost.text(one.activations)));
     }
 }
 

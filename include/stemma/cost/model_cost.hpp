@@ -2,11 +2,13 @@
 #ifndef STEMMA_COST_MODEL_COST_HPP
 #define STEMMA_COST_MODEL_COST_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/cost_measure.hpp>
+#include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/detail/cost_collector.hpp>
 #include <stemma/cost/detail/module_flow.hpp>
 #include <stemma/error.hpp>
@@ -30,12 +32,24 @@
 
 namespace stemma {
 
-/// How costs are counted.
-struct cost_options {
-    std::map<std::string, std::int64_t> dims; ///< values of extents that have names
-    cost_rules rules{};                       ///< what operators cost
-    std::int64_t typical = 64; ///< what other extents are taken for where peaks are compared
-};
+/// Returns: a number rounded to three digits: `3.07 k`. Complexity: O(1).
+[[nodiscard]] inline std::string short_number(std::int64_t number) {
+    if (number < 1000 && number > -1000) {
+        return std::to_string(number);
+    }
+    constexpr std::string_view units = "kMGTPE";
+    auto size = static_cast<double>(number);
+    std::size_t unit = 0;
+    for (size /= 1000; std::abs(size) >= 999.5 && unit + 1 < units.size(); size /= 1000) {
+        ++unit;
+    }
+    const int digits = std::abs(size) < 9.995 ? 100 : std::abs(size) < 99.95 ? 10 : 1;
+    auto text = std::to_string(std::llround(std::abs(size) * digits));
+    if (digits > 1) {
+        text.insert(text.size() - (digits == 100 ? 2 : 1), ".");
+    }
+    return (number < 0 ? "-" : "") + text + " " + units[unit];
+}
 
 /// What a module costs, with all below it. Unknown parts are in `unknown`, not in the sums.
 struct module_cost {
@@ -44,6 +58,7 @@ struct module_cost {
     polynomial in;             ///< bytes of values that come from outside, weights apart
     polynomial out;            ///< bytes of values that are read outside
     polynomial peak;           ///< most bytes of values that are live while it runs
+    polynomial activations;    ///< bytes of all values that its nodes make
     std::uint64_t unknown = 0; ///< nodes whose cost is unknown
     std::uint64_t loops = 0;   ///< nodes whose bodies count as if they ran once
 };
@@ -57,7 +72,7 @@ public:
     /// functions for each call.
     model_cost(const wire_model& model, const tree_index& tree,
                const std::function<id(id, id)>& module_of, const cost_options& options = {})
-        : modules_(tree.size()), own_(tree.size()) {
+        : modules_(tree.size()), own_(tree.size()), typical_(options.typical) {
         const graph_contents contents(model);
         detail::cost_collector collector(model, contents, tree, options.rules, module_of);
         value_types types(model);
@@ -67,7 +82,8 @@ public:
         auto& algebra = inference.algebra();
         for (id m = 0; m < tree.size(); ++m) {
             const auto& sums = collector.modules()[m];
-            own_[m] = {sums.macs, sums.flops, {}, {}, {}, sums.unknown, sums.loops};
+            own_[m] = {sums.macs, sums.flops,       {},           {},
+                       {},        sums.activations, sums.unknown, sums.loops};
         }
         const auto flow = detail::module_flow(model, tree, module_of, collector.bytes());
         const auto value = [&](std::int64_t bytes) {
@@ -92,8 +108,11 @@ public:
         }
         unlisted_ = collector.unlisted();
         unknown_values_ =
-            static_cast<std::uint64_t>(std::ranges::count(collector.bytes(), detail::any_extent));
+            static_cast<std::uint64_t>(detail::range::count(collector.bytes(), detail::any_extent));
         keep_names(algebra);
+        for (id symbol = 0; symbol < names_.size(); ++symbol) {
+            typical_of_.push_back(typical(symbol));
+        }
         for (id node = 0; node < model.node_count(); ++node) {
             estimates_.push_back(value(collector.flops()[node]).estimate(typical));
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
@@ -102,12 +121,13 @@ public:
                 made += value(collector.bytes()[model.first_output(node) + i]);
             }
             bytes_.push_back(made.estimate(typical));
+            activations_.push_back(value(collector.activations()[node]).estimate(typical));
         }
     }
 
     /// Returns: what a module costs with all below it.
     [[nodiscard]] const module_cost& operator[](id m) const noexcept { return modules_[m]; }
-    /// Returns: what its own nodes cost: no activations.
+    /// Returns: what its own nodes cost: nothing of what comes in, goes out and is live.
     [[nodiscard]] const module_cost& own(id m) const noexcept { return own_[m]; }
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
@@ -118,8 +138,27 @@ public:
     /// Returns: the same of multiplications.
     [[nodiscard]] double node_macs(id node) const noexcept { return macs_[node]; }
 
-    /// Returns: the same of bytes that it makes.
+    /// Returns: the same of bytes of its results.
     [[nodiscard]] double node_bytes(id node) const noexcept { return bytes_[node]; }
+
+    /// Returns: the same of bytes of all values that are made, inside and as results.
+    [[nodiscard]] double node_activations(id node) const noexcept { return activations_[node]; }
+
+    /// Returns: a module's number by a measure, extents that are not fixed taken as typical.
+    /// Complexity: O(terms).
+    [[nodiscard]] double estimate(id m, cost_measure by) const {
+        const auto& cost = modules_[m];
+        const auto& number = by == cost_measure::macs    ? cost.macs
+                             : by == cost_measure::flops ? cost.flops
+                                                         : cost.activations;
+        return number.estimate([&](id symbol) { return typical_of_[symbol]; });
+    }
+    /// Returns: that of a node, as the functions above.
+    [[nodiscard]] double node_estimate(id node, cost_measure by) const noexcept {
+        return by == cost_measure::macs    ? node_macs(node)
+               : by == cost_measure::flops ? node_flops(node)
+                                           : node_activations(node);
+    }
 
     /// Operators that no rule tells the cost of, `domain::type`, and how many nodes each has.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
@@ -133,7 +172,8 @@ public:
     [[nodiscard]] std::vector<std::string> open_dims() const {
         std::vector<bool> used(names_.size());
         for (const auto& cost : modules_) {
-            for (const auto* number : {&cost.macs, &cost.flops, &cost.in, &cost.out, &cost.peak}) {
+            for (const auto* number :
+                 {&cost.macs, &cost.flops, &cost.in, &cost.out, &cost.peak, &cost.activations}) {
                 for (const auto& term : number->terms()) {
                     for (auto symbol : term.symbols) {
                         used[symbol] = true;
@@ -150,6 +190,26 @@ public:
         return result;
     }
 
+    /// Returns: what the numbers leave out, and what those of nodes take for granted, a phrase
+    /// each. Complexity: that of `open_dims`.
+    [[nodiscard]] std::vector<std::string> gaps() const {
+        std::vector<std::string> texts;
+        const auto say = [&](std::uint64_t count, std::string_view one, std::string_view text) {
+            if (count > 0) {
+                texts.push_back(std::to_string(count) + " " + std::string(one) +
+                                (count == 1 ? "" : "s") + " " + std::string(text));
+            }
+        };
+        if (const auto dims = open_dims(); !dims.empty()) {
+            texts.push_back("not fixed, taken as " + std::to_string(typical_) + ": " +
+                            detail::join_list(dims));
+        }
+        say(modules_[0].unknown, "node", "of unknown cost not counted");
+        say(unknown_values_, "value", "of unknown size not counted");
+        say(modules_[0].loops, "loop", "counted as if the body ran once");
+        return texts;
+    }
+
     /// Returns: a number as one writes it, exactly: `3072*batch*sequence^2`.
     [[nodiscard]] std::string text(const polynomial& number) const {
         return number.text([&](id symbol) { return names_[symbol]; });
@@ -161,29 +221,12 @@ public:
     }
 
 private:
-    static std::string short_number(std::int64_t number) {
-        if (number < 1000 && number > -1000) {
-            return std::to_string(number);
-        }
-        constexpr std::string_view units = "kMGTPE";
-        auto size = static_cast<double>(number);
-        std::size_t unit = 0;
-        for (size /= 1000; std::abs(size) >= 999.5 && unit + 1 < units.size(); size /= 1000) {
-            ++unit;
-        }
-        const int digits = std::abs(size) < 9.995 ? 100 : std::abs(size) < 99.95 ? 10 : 1;
-        auto text = std::to_string(std::llround(std::abs(size) * digits));
-        if (digits > 1) {
-            text.insert(text.size() - (digits == 100 ? 2 : 1), ".");
-        }
-        return (number < 0 ? "-" : "") + text + " " + units[unit];
-    }
-
     static void add(const module_cost& below, module_cost& above) {
         above.macs += below.macs;
         above.flops += below.flops;
         above.in += below.in;
         above.out += below.out;
+        above.activations += below.activations;
         above.unknown += below.unknown;
         above.loops += below.loops;
     }
@@ -207,7 +250,7 @@ private:
             known.emplace_back(facts.names()[i]);
         }
         for (const auto& [name, size] : options.dims) {
-            if (std::ranges::find(known, name) == known.end()) {
+            if (!detail::range::contains(known, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
                                    known.empty() ? std::string("all dimensions are fixed")
                                                  : "unknown; known: " + detail::join_list(known)));
@@ -223,12 +266,15 @@ private:
 
     std::vector<module_cost> modules_;
     std::vector<module_cost> own_;
+    std::int64_t typical_ = 0;      // for extents that are not fixed
     std::vector<double> estimates_; // by node: operations
     std::vector<double> macs_;
     std::vector<double> bytes_;
+    std::vector<double> activations_;
     std::map<std::string, std::uint64_t> unlisted_;
     std::uint64_t unknown_values_ = 0;
-    std::vector<std::string> names_; // by symbol
+    std::vector<std::string> names_;       // by symbol
+    std::vector<std::int64_t> typical_of_; // by symbol
 };
 
 /// Counts what the modules of an opened model cost. In functions, for each call apart.

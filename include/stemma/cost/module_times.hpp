@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_MODULE_TIMES_HPP
 #define STEMMA_COST_MODULE_TIMES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/profile.hpp>
@@ -14,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -47,13 +49,13 @@ struct time_options {
 /// nothing, is the profile's total.
 class module_times {
 public:
-    /// `module_of(node)` is the module of a node. Complexity: O(kernels times runs, and modules
-    /// times runs).
+    /// `module_of(node)` is the module of a node. Complexity: O(n log n) of what kernels took in
+    /// runs, for each level of the tree.
     module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
                  const std::function<id(id)>& module_of, const time_options& options = {})
         : modules_(tree.size()), nodes_(model.node_count(), 0), runs_(measured.runs()) {
         const profiled_nodes names(model);
-        std::vector<std::vector<double>> by_run(tree.size());
+        std::vector<run_times> by_run(tree.size());
         for (const auto& kernel : measured.kernels()) {
             const auto found = names.find(kernel);
             const auto total = kernel.total();
@@ -68,16 +70,14 @@ public:
                 time.own += total * share;
                 time.calls += static_cast<double>(kernel.calls) * share;
                 time.providers[kernel.provider] += total * share;
-                auto& runs = by_run[m];
-                runs.resize(runs_);
-                for (std::size_t run = 0; run < kernel.runs.size(); ++run) {
-                    runs[run] += kernel.runs[run] * share;
+                for (const auto& one : kernel.runs) {
+                    by_run[m].emplace_back(one.run, one.microseconds * share);
                 }
                 nodes_[node] += total * share;
             }
             fused_ += found.size() > 1 ? 1U : 0U;
         }
-        std::ranges::sort(unmatched_, [](const auto& a, const auto& b) {
+        detail::range::sort(unmatched_, [](const auto& a, const auto& b) {
             return a.microseconds != b.microseconds ? a.microseconds > b.microseconds
                                                     : a.name < b.name;
         });
@@ -109,6 +109,8 @@ public:
     [[nodiscard]] std::size_t fused() const noexcept { return fused_; }
 
 private:
+    using run_times = std::vector<std::pair<std::size_t, double>>; // run, microseconds
+
     struct portion {
         id module = 0;
         double share = 1;
@@ -137,16 +139,35 @@ private:
         return result;
     }
 
-    void add_up(const tree_index& tree, std::vector<std::vector<double>>& by_run) {
+    /// One entry for each run, ascending.
+    static void merge(run_times& runs) {
+        std::sort(runs.begin(), runs.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::size_t kept = 0;
+        for (std::size_t i = 1; i < runs.size(); ++i) {
+            if (runs[i].first == runs[kept].first) {
+                runs[kept].second += runs[i].second;
+            } else {
+                runs[++kept] = runs[i];
+            }
+        }
+        runs.resize(std::min(runs.size(), kept + 1));
+    }
+
+    void add_up(const tree_index& tree, std::vector<run_times>& by_run) {
         for (auto& time : modules_) {
             time.microseconds = time.own;
         }
         for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
             auto& runs = by_run[m];
+            merge(runs);
             if (!runs.empty()) {
-                const auto [least, most] = std::ranges::minmax(runs);
-                modules_[m].least = least;
-                modules_[m].most = most;
+                const auto [least, most] =
+                    std::minmax_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+                        return a.second < b.second;
+                    });
+                modules_[m].least = runs.size() < runs_ ? 0 : least->second;
+                modules_[m].most = most->second;
             }
             if (m == 0) {
                 return;
@@ -158,10 +179,7 @@ private:
                 above.providers[name] += time;
             }
             auto& sums = by_run[tree.parent(m)];
-            sums.resize(std::max(sums.size(), runs.size()));
-            for (std::size_t run = 0; run < runs.size(); ++run) {
-                sums[run] += runs[run];
-            }
+            sums.insert(sums.end(), runs.begin(), runs.end());
             runs = {};
         }
     }

@@ -2,17 +2,15 @@
 #ifndef STEMMA_COST_PROFILE_HPP
 #define STEMMA_COST_PROFILE_HPP
 
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -30,44 +28,32 @@ struct timed_event {
 /// What a runtime measured, by kernel and run.
 class profile {
 public:
+    /// What one kernel took in one run.
+    struct kernel_run {
+        std::size_t run = 0;     ///< number of the run
+        double microseconds = 0; ///< of all calls in it
+        std::uint64_t calls = 0; ///< in it
+    };
+
     /// All measurements of one kernel.
     struct kernel {
-        std::string name;         ///< as the runtime calls it
-        std::string op_type;      ///< "" where it is not said
-        std::string provider;     ///< "" where it is not said
-        id node_index = no_id;    ///< the runtime's number of the node
-        std::uint64_t calls = 0;  ///< in all runs
-        std::vector<double> runs; ///< microseconds in each run; shorter where the rest is 0
+        std::string name;             ///< as the runtime calls it
+        std::string op_type;          ///< "" where it is not said
+        std::string provider;         ///< "" where it is not said
+        id node_index = no_id;        ///< the runtime's number of the node
+        std::uint64_t calls = 0;      ///< in all runs
+        std::vector<kernel_run> runs; ///< those in which it ran, ascending
 
         /// Returns: microseconds in all runs. Complexity: O(runs).
         [[nodiscard]] double total() const {
-            return std::accumulate(runs.begin(), runs.end(), 0.0);
+            return std::accumulate(
+                runs.begin(), runs.end(), 0.0,
+                [](double sum, const kernel_run& one) { return sum + one.microseconds; });
         }
     };
 
-    /// Adds a measurement to the current run. Complexity: O(log kernels).
-    void add(const timed_event& event) {
-        const auto at =
-            index_
-                .try_emplace(key(event.name, event.provider, event.op_type, event.node_index),
-                             kernels_.size())
-                .first->second;
-        if (at == kernels_.size()) {
-            kernels_.push_back({std::string(event.name),
-                                std::string(event.op_type),
-                                std::string(event.provider),
-                                event.node_index,
-                                0,
-                                {}});
-        }
-        auto& known = kernels_[at];
-        known.runs.resize(std::max(known.runs.size(), runs_ + 1));
-        known.runs[runs_] += event.microseconds;
-        known.calls += event.calls;
-        run_calls_.resize(std::max(run_calls_.size(), runs_ + 1));
-        run_calls_[runs_].emplace_back(at, event.calls);
-        open_ = true;
-    }
+    /// Adds a measurement to the current run. Complexity: O(length of the names), expected.
+    void add(const timed_event& event) { add(event, runs_, event.microseconds, event.calls); }
 
     /// Ends a run; one in which nothing was measured is none.
     void end_run() {
@@ -78,36 +64,29 @@ public:
     /// Adds all runs of another profile behind those that are there. Complexity: O(measurements).
     void append(const profile& other) {
         end_run();
-        for (std::size_t run = 0; run < other.runs(); ++run) {
-            std::map<std::size_t, std::uint64_t> calls; // by kernel
-            for (const auto& [at, count] : other.run_calls_[run]) {
-                calls[at] += count;
+        const auto first = runs_;
+        for (const auto& from : other.kernels_) {
+            for (const auto& one : from.runs) {
+                add({from.name, from.op_type, from.provider, 0, from.node_index}, first + one.run,
+                    one.microseconds, one.calls);
             }
-            for (const auto& [at, count] : calls) {
-                const auto& from = other.kernels_[at];
-                add({from.name, from.op_type, from.provider, from.runs[run], from.node_index,
-                     count});
-            }
-            end_run();
         }
+        runs_ = first + other.runs();
+        open_ = false;
         dropped_ += other.dropped_;
     }
 
     /// Forgets the first runs, in which runtimes still make room and choose.
     /// Requires: at least one run stays. Complexity: O(measurements).
     void drop_runs(std::size_t count) {
-        for (std::size_t run = 0; run < count; ++run) {
-            for (const auto& [at, calls] : run_calls_[run]) {
-                kernels_[at].calls -= calls;
-            }
-        }
         for (auto& known : kernels_) {
-            known.runs.erase(known.runs.begin(),
-                             known.runs.begin() +
-                                 static_cast<std::ptrdiff_t>(std::min(count, known.runs.size())));
+            std::erase_if(known.runs, [&](kernel_run& one) {
+                const bool drops = one.run < count;
+                known.calls -= drops ? one.calls : 0;
+                one.run -= drops ? 0 : count;
+                return drops;
+            });
         }
-        run_calls_.erase(run_calls_.begin(),
-                         run_calls_.begin() + static_cast<std::ptrdiff_t>(count));
         runs_ -= count;
         dropped_ += count;
     }
@@ -129,11 +108,35 @@ public:
     }
 
 private:
-    using key = std::tuple<std::string, std::string, std::string, id>;
+    void add(const timed_event& event, std::size_t run, double microseconds, std::uint64_t calls) {
+        const auto hash = detail::hash_bytes(
+            event.name, detail::hash_bytes(event.provider,
+                                           detail::hash_bytes(event.op_type, event.node_index)));
+        const auto at = index_.insert(hash, static_cast<id>(kernels_.size()), [&](id one) {
+            const auto& known = kernels_[one];
+            return known.node_index == event.node_index && known.name == event.name &&
+                   known.provider == event.provider && known.op_type == event.op_type;
+        });
+        if (at == kernels_.size()) {
+            kernels_.push_back({std::string(event.name),
+                                std::string(event.op_type),
+                                std::string(event.provider),
+                                event.node_index,
+                                0,
+                                {}});
+        }
+        auto& known = kernels_[at];
+        if (known.runs.empty() || known.runs.back().run != run) {
+            known.runs.push_back({run, 0, 0});
+        }
+        known.runs.back().microseconds += microseconds;
+        known.runs.back().calls += calls;
+        known.calls += calls;
+        open_ = true;
+    }
 
     std::vector<kernel> kernels_;
-    std::map<key, std::size_t> index_;
-    std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> run_calls_; // kernel, calls
+    detail::flat_index index_; // of kernels
     std::size_t runs_ = 0;
     std::size_t dropped_ = 0;
     bool open_ = false; // something was measured since the last run ended

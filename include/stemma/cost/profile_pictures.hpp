@@ -58,6 +58,22 @@ struct time_slice {
     return slices;
 }
 
+/// Returns: as much of a text as mostly fits into so many pixels; "" where that is next to nothing.
+[[nodiscard]] inline std::string shortened_label(std::string_view text, double pixels) {
+    const auto letters = pixels > 6 ? static_cast<std::size_t>((pixels - 6) / 7) : 0;
+    if (text.size() <= letters) {
+        return std::string(text);
+    }
+    if (letters < 3) {
+        return {};
+    }
+    auto end = letters - 1;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+        --end; // within a letter of several bytes
+    }
+    return std::string(text.substr(0, end)) + "\xe2\x80\xa6";
+}
+
 } // namespace detail
 
 /// Writes modules as nested slices of a trace that Chrome and Perfetto show, all runs one behind
@@ -171,8 +187,9 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
     sink.write("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) +
                "\" height=\"" + std::to_string((depth + 3) * row) + "\" viewBox=\"0 0 " +
                number(width) + " " + std::to_string((depth + 3) * row) +
-               "\" font-family=\"sans-serif\" font-size=\"11\">\n<text x=\"4\" y=\"13\">" +
-               detail::xml_text(title) + "</text>\n");
+               "\" font-family=\"sans-serif\" font-size=\"11\">\n"
+               "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"4\" y=\"13\">" +
+               detail::xml_text(detail::shortened_label(title, width)) + "</text>\n");
     for (const auto& slice : slices) {
         const auto wide = slice.length * scale;
         if (wide < least) {
@@ -191,29 +208,19 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
         const auto path = slice.module == no_id                ? slice.name
                           : modules.path(slice.module).empty() ? slice.name
                                                                : modules.path(slice.module);
-        sink.write(
-            "<g><title>" +
-            detail::xml_text(path + ": " + number(slice.length / 1000) + " ms, " +
-                             number(100 * detail::share_of(slice.length, times.total())) + " %") +
-            "</title><rect x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
-            number(wide) + "\" height=\"" + std::to_string(row - 1) + "\" fill=\"hsl(" +
-            std::to_string(hash % 60) + ",70%," + std::to_string(62 + hash / 60 % 16) + "%)\"/>");
-        const auto letters = static_cast<std::size_t>(wide / 6.5);
-        if (letters >= 3) {
-            auto text = slice.name;
-            if (text.size() > letters) {
-                text.resize(letters - 1);
-                while (!text.empty() &&
-                       (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) {
-                    text.pop_back();
-                }
-                if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0) {
-                    text.pop_back();
-                }
-                text.append("\xe2\x80\xa6");
-            }
-            sink.write("<text x=\"" + number(slice.start * scale + 3) + "\" y=\"" +
-                       std::to_string(y + 13) + "\">" + detail::xml_text(text) + "</text>");
+        sink.write("<g><title>" +
+                   detail::xml_text(path + ": " + number(slice.length / 1000) + " ms, " +
+                                    number(100 * detail::share_of(slice.length, times.total())) +
+                                    " %") +
+                   "</title><rect x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
+                   number(wide) + "\" height=\"" + std::to_string(row - 1) + "\" fill=\"hsl(" +
+                   std::to_string(hash % 60) + ",70%," + std::to_string(62 + hash / 60 % 16) +
+                   "%)\" stroke=\"#fff\" stroke-width=\"0.5\"/>");
+        if (const auto text = detail::shortened_label(slice.name, wide); !text.empty()) {
+            // A picture of its own shows nothing beyond its borders, however wide letters are.
+            sink.write("<svg x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
+                       number(wide - 2) + "\" height=\"" + std::to_string(row - 1) +
+                       "\"><text x=\"3\" y=\"13\">" + detail::xml_text(text) + "</text></svg>");
         }
         sink.write("</g>\n");
     }

@@ -18,6 +18,18 @@
 
 namespace stemma {
 
+namespace detail {
+
+/// Throws: `error` of `error_code::malformed` for a time below zero.
+inline void check_time(double time, std::string_view file, std::size_t line) {
+    if (time < 0) {
+        STEMMA_THROW(error(error_code::malformed, file, "line " + std::to_string(line),
+                           "has a time below zero"));
+    }
+}
+
+} // namespace detail
+
 /// Reads the profiles that one runtime writes.
 template <class R>
 concept profile_reader = std::copyable<R> &&
@@ -92,6 +104,7 @@ struct qnn_profile {
         const auto level = detail::find_column(fields, {"event level"});
         const auto names = detail::find_column(fields, {"event identifier"});
         const auto message = detail::find_column(fields, {"message"});
+        const auto sources = detail::find_column(fields, {"onnx source ops"});
         if (!time || !unit || !level || !names) {
             STEMMA_THROW(error(error_code::malformed, file, "line 1", "is no heading of QNN's"));
         }
@@ -101,22 +114,21 @@ struct qnn_profile {
                 return column && *column < fields.size() ? std::string_view(fields[*column])
                                                          : std::string_view();
             };
-            const bool node =
-                field(level) == "SUB-EVENT" || field(level) == "NODE" || field(message) == "NODE";
-            if (field(level) == "ROOT" &&
-                field(message).find("EXECUTE") != std::string_view::npos) {
+            if (field(level) == "ROOT") { // of the whole graph
                 to.end_run();
             }
             const auto number = detail::read_real(field(time));
             auto layer = field(names);
-            if (const auto mark = layer.find(":OpId_"); mark != layer.npos) {
-                layer = layer.substr(0, mark);
-            } else if (!node) {
+            const auto mark = layer.find(":OpId_");
+            // Other events are parts of the whole, or no times: threads, waiting, the accelerator.
+            if (mark == layer.npos && field(message) != "NODE" && field(level) != "NODE") {
                 continue;
             }
+            layer = field(sources).empty() ? layer.substr(0, mark) : field(sources);
             if (!number || layer.empty()) {
                 continue;
             }
+            detail::check_time(*number, file, rows.line());
             met = true;
             // Cycles are no time, but as good for shares.
             to.add({layer, {}, "QNN", *number * detail::microseconds_of(field(unit))});
@@ -162,7 +174,10 @@ struct openvino_profile {
             const auto number = detail::read_real(field(time));
             const bool ran =
                 !status || field(status) == "EXECUTED" || field(status) == "Status.EXECUTED";
-            if (number && ran && !field(names).empty() && field(names) != "Total") {
+            if (field(names) == "Total") { // one table for each run
+                to.end_run();
+            } else if (number && ran && !field(names).empty()) {
+                detail::check_time(*number, file, rows.line());
                 met = true;
                 to.add({field(names), field(type), field(kernel), *number * unit});
             }

@@ -4,9 +4,10 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/cost/module_times.hpp>
+#include <stemma/io/detail/csv_text.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/report/analyze_model.hpp>
 
 #include <array>
 #include <charconv>
@@ -30,11 +31,7 @@ namespace detail {
 
 /// Returns: a number of microseconds with at most three digits behind the point.
 [[nodiscard]] inline std::string microseconds_text(double microseconds) {
-    std::array<char, 64> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), microseconds,
-                                   std::chars_format::fixed, 3)
-                         .ptr;
-    std::string text(digits.data(), end);
+    auto text = fixed_text(microseconds, 3);
     text.erase(text.find_last_not_of('0') + 1);
     if (text.ends_with('.')) {
         text.pop_back();

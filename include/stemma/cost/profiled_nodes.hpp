@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_PROFILED_NODES_HPP
 #define STEMMA_COST_PROFILED_NODES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -44,7 +45,7 @@ public:
             const auto node = main_[kernel.node_index];
             const bool fits = model_.op_type(node) == kernel.op_type;
             const bool open = found.empty() ? kernel.name.empty() || model_.name(node).empty()
-                                            : std::ranges::find(found, node) != found.end();
+                                            : detail::range::contains(found, node);
             if (fits && open) {
                 return {node};
             }
@@ -52,7 +53,7 @@ public:
         if (found.empty()) {
             add_parts(kernel.name, found);
         }
-        std::ranges::sort(found);
+        detail::range::sort(found);
         found.erase(std::unique(found.begin(), found.end()), found.end());
         return found;
     }
@@ -78,18 +79,28 @@ private:
         return text;
     }
 
+    /// TensorRT moves data between layouts in layers of their own, called after what reads or makes
+    /// them: `Reformatting CopyNode for Input Tensor 0 to a + b`. Their time is that layer's.
+    static std::string_view without_copy(std::string_view name) {
+        if (name.starts_with("Reformatting CopyNode for ")) {
+            const auto to = name.find(" to ");
+            name.remove_prefix(to == name.npos ? 0 : to + 4);
+        }
+        return name;
+    }
+
     /// Takes a name apart that a runtime made of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
     /// `{ForeignNode[x...y]}`, `a || b`, `a;b`, `a,b`.
-    void add_parts(std::string_view name, std::vector<id>& found) const {
+    void add_parts(std::string_view name, std::vector<id>& found, int level = 0) const {
         constexpr std::string_view foreign = "{ForeignNode[";
-        name = trimmed(name);
+        name = without_copy(trimmed(name));
         std::size_t begin = 0;
         std::size_t depth = 0;
         const auto take = [&](std::size_t end) {
-            add_part(trimmed(name.substr(begin, end - begin)), found);
+            add_part(trimmed(name.substr(begin, end - begin)), found, level);
         };
         if (name.starts_with(foreign) && name.find("]}") == name.size() - 2) {
-            add_part(name, found);
+            add_part(name, found, level);
             return;
         }
         for (std::size_t i = 0; i < name.size(); ++i) {
@@ -111,7 +122,8 @@ private:
         take(name.size());
     }
 
-    void add_part(std::string_view part, std::vector<id>& found) const {
+    void add_part(std::string_view part, std::vector<id>& found, int level) const {
+        constexpr int deepest = 16; // no runtime wraps names in so much
         constexpr std::string_view foreign = "{ForeignNode[";
         if (part.empty()) {
             return;
@@ -125,8 +137,9 @@ private:
             return;
         }
         const auto open = part.find('(');
-        if (open != part.npos && part.back() == ')') { // PWN(...), and what else wraps names
-            add_parts(part.substr(open + 1, part.size() - open - 2), found);
+        if (open != part.npos && part.back() == ')' &&
+            level < deepest) { // PWN(...), and what else wraps names
+            add_parts(part.substr(open + 1, part.size() - open - 2), found, level + 1);
         }
     }
 
@@ -153,9 +166,8 @@ private:
         if (auto known = named(name); !known.empty()) {
             return known;
         }
-        for (const std::string_view before :
-             {"fused ", "Reformatting CopyNode for Input Tensor 0 to ",
-              "Reformatting CopyNode for Output Tensor 0 to "}) {
+        // `node_of_x` makes the value x, and has no name.
+        for (const std::string_view before : {"fused ", "node_of_"}) {
             if (name.starts_with(before)) {
                 name.remove_prefix(before.size());
             }
@@ -164,7 +176,7 @@ private:
             name = name.substr(0, token);
         }
         for (const std::string_view behind :
-             {"_nchwc", "_bn", "_quant", "_QuantizeLinear", "_DequantizeLinear"}) {
+             {" copy", "_nchwc", "_bn", "_quant", "_QuantizeLinear", "_DequantizeLinear"}) {
             if (name.ends_with(behind)) {
                 name.remove_suffix(behind.size());
             }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_CUT_CUT_PLANNER_HPP
 #define STEMMA_CUT_CUT_PLANNER_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
@@ -79,10 +80,10 @@ public:
             }
         }
         const auto is_aside = [&](id g) {
-            return std::ranges::find(aside, contents().root(g)) != aside.end();
+            return detail::range::contains(aside, contents().root(g));
         };
         const bool only_aside =
-            std::ranges::all_of(by_graph, [&](const auto& one) { return is_aside(one.first); });
+            detail::range::all_of(by_graph, [&](const auto& one) { return is_aside(one.first); });
         for (auto& [g, members] : by_graph) {
             if (only_aside || !is_aside(g)) {
                 plan_in_graph(g, members, plans);

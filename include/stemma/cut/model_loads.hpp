@@ -3,6 +3,8 @@
 #define STEMMA_CUT_MODEL_LOADS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/cost/cost_options.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/detail/split_model.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/cost.hpp>
@@ -15,11 +17,14 @@
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -28,12 +33,14 @@ namespace stemma {
 /// is not counted is read when it is asked for; types that the file does not declare are inferred.
 class model_loads final : public load_reader {
 public:
-    /// `attributions` is by node. Requires: all outlive this. Complexity: that of `find_loads`.
+    /// `attributions` is by node; `how` says how `work` is counted. Requires: all but `how` outlive
+    /// this. Complexity: that of `find_loads`.
     model_loads(const wire_model& model, const module_tree& modules,
-                std::span<const attribution> attributions)
+                std::span<const attribution> attributions, cost_options how = {})
         : model_(model)
         , modules_(modules)
         , attributions_(attributions)
+        , how_(std::move(how))
         , loads_(detail::find_loads(model))
         , types_(model)
         , tensor_of_(model.value_count(), no_id) {
@@ -115,6 +122,24 @@ public:
         return found;
     }
 
+    /// Returns: what a node of the main graph does. Throws, and complexity of the first call: as
+    /// `model_cost`.
+    [[nodiscard]] operator_work work(id node) const override {
+        if (!cost_) {
+            cost_.emplace(
+                model_, modules_.index(), [&](id v, id) { return module(v); }, how_);
+        }
+        const auto whole = [](double number) {
+            constexpr double most = 0x1p62; // sums of several are refused
+            return number > 0 ? static_cast<std::uint64_t>(std::min(std::round(number), most)) : 0;
+        };
+        return {whole(cost_->node_macs(node)), whole(cost_->node_flops(node)),
+                whole(cost_->node_activations(node))};
+    }
+
+    /// Returns: what `work` was found from; null before it was asked for.
+    [[nodiscard]] const model_cost* counted() const noexcept { return cost_ ? &*cost_ : nullptr; }
+
 private:
     [[nodiscard]] load_value describe(id value) const {
         load_value known;
@@ -146,10 +171,12 @@ private:
     const wire_model& model_;
     const module_tree& modules_;
     std::span<const attribution> attributions_;
+    cost_options how_;
     std::vector<operator_load> loads_;
     mutable value_types types_;
     mutable std::optional<shape_inference> inference_; // once a type is asked for
     mutable std::optional<graph_contents> contents_;   // once bodies are
+    mutable std::optional<model_cost> cost_;           // once work is
     std::vector<id> tensor_of_;                        // by value
 };
 

@@ -14,6 +14,7 @@
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/inlined_model.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>
@@ -58,6 +59,16 @@ public:
         detail::string_splice made(from_->source.file.bytes());
         rope.write(made);
         return std::move(made.text);
+    }
+
+    /// Writes what `bytes` returns to a sink, piece by piece: data of weights are views of the
+    /// bytes of the model. Throws, Complexity: as `bytes`.
+    template <text_sink Sink>
+    void write(Sink& sink) const {
+        const auto rope = build(nullptr);
+        check_size(rope, from_->source.path);
+        detail::view_splice splice(from_->source.file.bytes(), sink);
+        rope.write(splice);
     }
 
     /// Writes the part as an ONNX file, which replaces what is there. Weights that the model has in

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_SPLIT_OPTIONS_HPP
 
 #include <stemma/core/parallel.hpp>
+#include <stemma/cost/cost_options.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/partition.hpp>
 #include <stemma/model/cost.hpp>
@@ -17,6 +18,7 @@ namespace stemma {
 struct split_options {
     any_partition<> partition = balanced_parts{}; ///< which nodes go to one part
     any_cost cost = cost_in_bytes{};              ///< what a node adds to the part it is in
+    cost_options work{};                          ///< how costs of what a node does are counted
     bool merge = false; ///< levels of one part are joined where nothing keeps them apart
     data_placement data = data_placement::copy; ///< weights in other files
     bool force = false;                         ///< files that exist are replaced

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_SPLIT_PLAN_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/cut.hpp>
@@ -130,7 +131,7 @@ private:
             }
         }
         const bool all_constant =
-            std::ranges::all_of(facts_.order(), [&](id v) { return bool{facts_.set.apart[v]}; });
+            detail::range::all_of(facts_.order(), [&](id v) { return bool{facts_.set.apart[v]}; });
         for (auto v : facts_.order()) {
             if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]]) {
                 facts_.set.apart[v] = false;

@@ -120,7 +120,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     const auto& model = opened.model();
     const auto& source = opened.file().path();
     cut_planner<> cuts(model, {}, detail::find_random_nodes(model));
-    const model_loads loads(model, opened.modules(), opened.tags().attributions);
+    const model_loads loads(model, opened.modules(), opened.tags().attributions, options.work);
     split_planner<any_cost> planner(model, cuts, opened.modules().index(),
                                     opened.tags().attributions, loads.all(), options.cost);
     auto parts = planner.divide(options.partition, options.merge);
@@ -148,6 +148,11 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     if (options.note &&
         std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
         options.note("some operators give other results each time");
+    }
+    if (const auto* cost = loads.counted(); cost != nullptr && options.note) {
+        for (const auto& text : cost->gaps()) {
+            options.note(text);
+        }
     }
     return manifest;
 }

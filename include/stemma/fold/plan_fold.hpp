@@ -3,6 +3,7 @@
 #define STEMMA_FOLD_PLAN_FOLD_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/error.hpp>
@@ -94,7 +95,7 @@ private:
             place_[node] = around;
         }
         const auto top = plan_.regions[around].module;
-        if (std::ranges::any_of(nodes, [&](id node) {
+        if (detail::range::any_of(nodes, [&](id node) {
                 return folded_.next_below(top, module_of(node)) != no_id;
             })) {
             divide(g, top, around);

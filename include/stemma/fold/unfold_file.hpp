@@ -60,7 +60,7 @@ inline void check_functions(const wire_model& model) {
 
 /// Whether a file says how it was folded, without reading the rest of it.
 [[nodiscard]] inline bool says_how_folded(std::string_view bytes, const std::string& file) {
-    if (bytes.size() >= std::size_t{1} << 32U) {
+    if (bytes.size() >= std::uint64_t{1} << 32U) {
         return false; // and no model
     }
     wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);

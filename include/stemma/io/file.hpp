@@ -2,8 +2,9 @@
 #ifndef STEMMA_IO_FILE_HPP
 #define STEMMA_IO_FILE_HPP
 
-// Everything that is not portable C++ stands in this header. Without POSIX, files are read whole
-// and written through a temporary file beside the target.
+// Everything that is not portable C++ stands in this header; STEMMA_IO of <stemma/config.hpp> says
+// what of it is used. Without POSIX, files are read whole and written through a temporary file
+// beside the target.
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,9 +28,7 @@
 #include <system_error>
 #include <utility>
 
-/// Defined where files are mapped, and written without a name until they are complete.
-#if defined(__unix__) || defined(__APPLE__)
-#    define STEMMA_HAS_POSIX 1
+#if STEMMA_IO >= 1
 #    include <fcntl.h>
 #    include <sys/mman.h>
 #    include <sys/stat.h>
@@ -49,7 +49,7 @@ enum class target_state : std::uint8_t {
 /// In which pages a file is mapped that the system keeps in large ones.
 enum class mapped_pages : std::uint8_t {
     any,  ///< in those: every byte that is read brings up to 2 MiB into the memory of the process
-    small ///< what is read and little around it, which is slower where all is read
+    small ///< what is read and little around it, which is slower where all is read; on Linux only
 };
 
 namespace detail {
@@ -66,12 +66,15 @@ namespace detail {
     return std::generic_category().message(number);
 }
 
+inline constexpr std::string_view too_large = "is larger than this program can address";
+
 } // namespace detail
 
-#if defined(STEMMA_HAS_POSIX)
+#if STEMMA_IO >= 1
 
 namespace detail {
 
+#    if STEMMA_IO >= 2
 /// Maps a file where large pages do not fit. Linux keeps what was just written in such.
 ///
 /// Returns: where it begins, or `MAP_FAILED` and `errno`.
@@ -93,6 +96,19 @@ namespace detail {
         ::munmap(begin, size);
     }
     return mapped;
+}
+#    endif
+
+/// Maps a file. Returns: as above.
+[[nodiscard]] inline void* map_file(int descriptor, std::size_t size, mapped_pages pages) noexcept {
+#    if STEMMA_IO >= 2
+    if (pages == mapped_pages::small) {
+        return map_in_small_pages(descriptor, size);
+    }
+#    else
+    static_cast<void>(pages);
+#    endif
+    return ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
 }
 
 } // namespace detail
@@ -140,11 +156,14 @@ public:
             read_stream();
             return;
         }
+        if (static_cast<std::uintmax_t>(status.st_size) >
+            std::numeric_limits<std::size_t>::max() / 2) {
+            ::close(descriptor_);
+            detail::fail_to_read(path, detail::too_large);
+        }
         size_ = static_cast<std::size_t>(status.st_size);
         if (size_ > 0) {
-            void* mapped = pages == mapped_pages::small
-                               ? detail::map_in_small_pages(descriptor_, size_)
-                               : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+            void* mapped = detail::map_file(descriptor_, size_, pages);
             if (mapped == MAP_FAILED) {
                 const auto reason = detail::reason_of(errno);
                 ::close(descriptor_);
@@ -211,7 +230,12 @@ public:
             const auto begin = (offset + page - 1) / page * page;
             const auto end = (offset + size) / page * page;
             if (begin < end) {
-                ::madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED); // NOLINT
+                char* const from = const_cast<char*>(data_) + begin; // NOLINT: neither takes const
+#    if STEMMA_IO >= 2
+                ::madvise(from, end - begin, MADV_DONTNEED);
+#    else
+                static_cast<void>(::posix_madvise(from, end - begin, POSIX_MADV_DONTNEED));
+#    endif
             }
         }
     }
@@ -359,7 +383,8 @@ private:
     /// Returns: where the buffer goes on.
     [[nodiscard]] char* space() {
         if (!buffer_) {
-            buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size);
+            buffer_.reset(
+                new char[buffer_size]); // NOLINT: libc++ has the function for it from 16 on
         }
         return buffer_.get() + used_;
     }
@@ -376,7 +401,7 @@ private:
     [[nodiscard]] std::size_t copy_blocks(const mapped_file& file, std::size_t offset,
                                           std::size_t size) {
         std::size_t done = 0;
-#    if defined(__linux__)
+#    if STEMMA_IO >= 2
         auto from = static_cast<off_t>(offset);
         while (done < size) {
             const auto turn = take_turn();
@@ -392,6 +417,10 @@ private:
             done += static_cast<std::size_t>(copied);
             at_ += copied;
         }
+#    else
+        static_cast<void>(file);
+        static_cast<void>(offset);
+        static_cast<void>(size);
 #    endif
         return done;
     }
@@ -491,7 +520,7 @@ public:
     /// Makes room for a file of so many bytes, all of which will be written. Where the file system
     /// allocates them beforehand, to write them takes less time; nothing depends on it.
     void reserve(std::int64_t size) const noexcept {
-#    if defined(__linux__)
+#    if STEMMA_IO >= 2
         if (!direct_) {
             static_cast<void>(::fallocate(descriptor_, 0, 0, size));
         }
@@ -537,7 +566,7 @@ private:
         if (direct_) {
             descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
         } else {
-#    if defined(O_TMPFILE)
+#    if STEMMA_IO >= 2
             descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 #    endif
             for (unsigned attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
@@ -559,11 +588,24 @@ private:
         return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
     }
 
-    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
-    // renamed from.
     void put_in_place() {
-        if (temporary_.empty() && link_as(target_)) {
+#    if STEMMA_IO >= 2
+        if (temporary_.empty() && link_in_place()) {
             return;
+        }
+#    endif
+        if (temporary_.empty() || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        temporary_.clear();
+    }
+
+#    if STEMMA_IO >= 2
+    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
+    // renamed from. Returns: whether it has that of the target.
+    [[nodiscard]] bool link_in_place() {
+        if (link_as(target_)) {
+            return true;
         }
         for (unsigned attempt = 0; temporary_.empty() && attempt < 100; ++attempt) {
             auto name = temporary_name(attempt);
@@ -573,14 +615,10 @@ private:
                 break;
             }
         }
-        if (temporary_.empty() || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-        temporary_.clear();
+        return false;
     }
 
     [[nodiscard]] bool link_as(const std::string& name) const {
-#    if defined(AT_EMPTY_PATH)
         // Not for everybody, but at half the cost.
         if (::linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) {
             return true;
@@ -588,10 +626,10 @@ private:
         if (errno == EEXIST) {
             return false;
         }
-#    endif
         const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
         return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     }
+#    endif
 
     void sync_folder() const {
         const int opened = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -643,15 +681,45 @@ private:
 
 #else
 
+namespace detail {
+
+/// Returns: why the last call failed that may have said so, which not every library does.
+[[nodiscard]] inline std::string last_reason(std::string_view otherwise) {
+    return errno != 0 ? reason_of(errno) : std::string(otherwise);
+}
+
+} // namespace detail
+
 /// The bytes of a file.
 class mapped_file {
 public:
     explicit mapped_file(const std::string& path, mapped_pages = mapped_pages::any) : path_(path) {
-        std::ifstream stream(path, std::ios::binary);
-        if (!stream || std::filesystem::is_directory(path)) {
-            detail::fail_to_read(path, "cannot be read");
+        std::error_code unknown;
+        if (std::filesystem::is_directory(path, unknown)) {
+            detail::fail_to_read(path, "is a folder");
         }
-        hold({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
+        errno = 0;
+        std::ifstream stream(path, std::ios::binary);
+        if (!stream) {
+            detail::fail_to_read(path, detail::last_reason("cannot be read"));
+        }
+        const auto size = std::filesystem::file_size(path, unknown);
+        if (!unknown && size > std::numeric_limits<std::size_t>::max() / 2) {
+            detail::fail_to_read(path, detail::too_large);
+        }
+        std::string bytes;
+        if (!unknown && size > 0) {
+            bytes.resize(static_cast<std::size_t>(size));
+            stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+            bytes.resize(static_cast<std::size_t>(stream.gcount()));
+        }
+        if (stream) { // a pipe, which has no size
+            bytes.append(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+        }
+        if (stream.bad()) {
+            detail::fail_to_read(path, detail::last_reason("cannot be read"));
+        }
+        hold(std::move(bytes));
     }
 
     [[nodiscard]] static mapped_file holding(std::string bytes, std::string name) {
@@ -689,13 +757,32 @@ private:
     std::string_view bytes_;
 };
 
-/// A file that appears whole or not at all: `commit` puts it in place of what was there.
+/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
+/// permissions that had.
 class output_file {
 public:
-    explicit output_file(std::string path, target_state = target_state::unknown)
-        : path_(std::move(path))
-        , temporary_(path_ + ".stemma-tmp")
-        , stream_(temporary_, std::ios::binary) {
+    explicit output_file(std::string path, target_state state = target_state::unknown)
+        : path_(std::move(path)), target_(path_) {
+        namespace fs = std::filesystem;
+        std::error_code none;
+        const auto status = state == target_state::absent
+                                ? fs::file_status(fs::file_type::not_found)
+                                : fs::status(path_, none);
+        if (fs::is_directory(status)) {
+            detail::fail_to_write(path_, "is a folder");
+        }
+        direct_ = fs::exists(status) && !fs::is_regular_file(status);
+        if (fs::is_regular_file(status)) {
+            permissions_ = status.permissions();
+            const auto behind_links = fs::canonical(path_, none);
+            target_ = none ? path_ : behind_links.string();
+        }
+        errno = 0;
+        if (direct_) {
+            stream_.open(path_, std::ios::binary);
+        } else {
+            open_temporary();
+        }
         check();
     }
 
@@ -731,10 +818,17 @@ public:
     }
 
     void commit(bool = true) {
+        finish();
         stream_.close();
         check();
+        if (direct_) {
+            return;
+        }
         std::error_code failed;
-        std::filesystem::rename(temporary_, path_, failed);
+        if (permissions_ != std::filesystem::perms::unknown) {
+            std::filesystem::permissions(temporary_, permissions_, failed); // as it was
+        }
+        std::filesystem::rename(temporary_, target_, failed);
         if (failed) {
             detail::fail_to_write(path_, failed.message());
         }
@@ -742,15 +836,35 @@ public:
     }
 
 private:
+    // Nothing standard opens only what is not there; two processes that write the same file at the
+    // same moment may both take a name.
+    void open_temporary() {
+        std::error_code none;
+        for (unsigned attempt = 0; attempt < 100; ++attempt) {
+            auto name = target_ + ".stemma-" + std::to_string(attempt);
+            if (!std::filesystem::exists(name, none)) {
+                stream_.open(name, std::ios::binary);
+                if (stream_) {
+                    temporary_ = std::move(name);
+                }
+                return;
+            }
+        }
+        stream_.setstate(std::ios::failbit);
+    }
+
     void check() const {
         if (!stream_) {
-            detail::fail_to_write(path_, "cannot be written");
+            detail::fail_to_write(path_, detail::last_reason("cannot be written"));
         }
     }
 
     std::string path_;
+    std::string target_; // behind symbolic links
     std::string temporary_;
     std::ofstream stream_;
+    std::filesystem::perms permissions_ = std::filesystem::perms::unknown; // of what is replaced
+    bool direct_ = false;
 };
 
 /// Of no use here, as a stream has one position.

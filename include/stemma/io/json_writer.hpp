@@ -2,6 +2,7 @@
 #ifndef STEMMA_IO_JSON_WRITER_HPP
 #define STEMMA_IO_JSON_WRITER_HPP
 
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/io/json_text.hpp>
 
 #include <array>
@@ -169,9 +170,14 @@ private:
 
     template <class Number>
     void append_number(Number number) {
-        std::array<char, 32> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        buffer_.append(std::string_view(digits.data(), end));
+        std::array<char, detail::real_text_size> digits{};
+        const char* end = nullptr;
+        if constexpr (std::is_floating_point_v<Number>) {
+            end = detail::put_real(digits.data(), number);
+        } else {
+            end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        }
+        buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
     }
 
     void flush_if_full() {

@@ -39,6 +39,13 @@ struct load_value {
     }
 };
 
+/// What an operator does when a model runs once, with all that runs inside of it.
+struct operator_work {
+    std::uint64_t macs = 0;        ///< multiplications whose results are added up
+    std::uint64_t flops = 0;       ///< two for each of these, and all other operations
+    std::uint64_t activations = 0; ///< bytes of the values that it makes
+};
+
 /// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
 /// what it answers is valid as long as the reader. By one thread at a time.
 class load_reader {
@@ -76,6 +83,9 @@ public:
 
     /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
     [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
+
+    /// Returns: what it does; nothing where that is unknown.
+    [[nodiscard]] virtual operator_work work(id) const { return {}; }
 };
 
 /// What an operator adds to the part it is in.
@@ -102,6 +112,10 @@ struct operator_load {
     /// Returns: what it makes, by position.
     [[nodiscard]] std::vector<load_value> outputs() const {
         return details == nullptr ? std::vector<load_value>() : details->outputs(node);
+    }
+    /// Returns: what it does when the model runs.
+    [[nodiscard]] operator_work work() const {
+        return details == nullptr ? operator_work() : details->work(node);
     }
     /// Returns: an attribute of type INT; nothing where there is none.
     [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
@@ -172,6 +186,29 @@ struct cost_in_operators {
     static constexpr std::string_view name = "operators";
     [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
         return load.operators;
+    }
+};
+
+/// How many multiplications a part computes whose results are added up.
+struct cost_in_macs {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "macs";
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const { return load.work().macs; }
+};
+
+/// How many operations a part computes, two for each of these.
+struct cost_in_flops {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "flops";
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const { return load.work().flops; }
+};
+
+/// How many bytes of values the operators of a part make.
+struct cost_in_activations {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "activations";
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
+        return load.work().activations;
     }
 };
 

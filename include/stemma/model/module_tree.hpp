@@ -267,7 +267,7 @@ public:
     }
     friend id out_degree(id m, const module_tree& t) {
         const auto children = t.children(m);
-        return static_cast<id>(std::ranges::distance(children.begin(), children.end()));
+        return static_cast<id>(std::distance(children.begin(), children.end()));
     }
     friend id in_degree(id m, const module_tree&) { return m == 0 ? 0 : 1; }
     friend id degree(id m, const module_tree& t) { return in_degree(m, t) + out_degree(m, t); }

@@ -3,6 +3,7 @@
 #define STEMMA_NUMERICS_ISOLATE_MODULES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
@@ -76,7 +77,7 @@ public:
                 module_of.emplace(other, one.module);
             }
         }
-        std::ranges::sort(modules);
+        detail::range::sort(modules);
         options.many = true;
         model_cutter cutter(second.model(), std::move(options));
         for (auto& record : cutter.write_all(second, modules, folder)) {
@@ -87,7 +88,7 @@ public:
             part.cut = std::move(record);
             parts.push_back(std::move(part));
         }
-        std::ranges::stable_sort(parts, {}, &isolated_part::module);
+        detail::range::stable_sort_by(parts, &isolated_part::module);
         write_inputs(parts, folder);
         write_manifest(parts, folder);
         return parts;

@@ -2,10 +2,14 @@
 #ifndef STEMMA_NUMERICS_PAIR_VALUES_HPP
 #define STEMMA_NUMERICS_PAIR_VALUES_HPP
 
+#include <stemma/align/align_graphs.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/numerics/value_file.hpp>
+#include <stemma/onnx/comparable_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -21,9 +25,10 @@ namespace stemma {
 
 /// How it is known that two values are the same one.
 enum class value_pairing : std::uint8_t {
-    given, ///< whoever asks says so
-    name,  ///< they have one name
-    order, ///< modules of one path make as many values that have no other partner
+    given,   ///< whoever asks says so
+    name,    ///< they have one name
+    carried, ///< the second model computes it where the first one does, see `align_graphs`
+    order,   ///< modules of one path make as many values that have no other partner
 };
 
 /// Returns: the name that reports use.
@@ -33,6 +38,8 @@ enum class value_pairing : std::uint8_t {
         return "given";
     case value_pairing::name:
         return "name";
+    case value_pairing::carried:
+        return "carried";
     case value_pairing::order:
         return "order";
     }
@@ -77,9 +84,13 @@ public:
         const auto& model = a_.opened->model();
         const auto modules = static_cast<id>(a_.opened->modules().size());
         for (id m = 0; m < modules; ++m) {
-            std::ranges::for_each(a_.borders->inputs[m], [&](id v) { pair_by_name(v); });
-            std::ranges::for_each(a_.borders->outputs[m], [&](id v) { pair_by_name(v); });
+            for (const auto border : {a_.borders->inputs[m], a_.borders->outputs[m]}) {
+                for (const auto v : border) {
+                    pair_by_name(v);
+                }
+            }
         }
+        pair_by_carry();
         // Modules inside first, whose values have fewer others to be taken for.
         const module_lookup paths(b_.opened->modules());
         for (id m = modules; m-- > 0;) {
@@ -88,7 +99,7 @@ public:
                 pair_in_order(m, other);
             }
         }
-        std::ranges::stable_sort(pairs_, {}, [&](const paired_value& one) {
+        detail::range::stable_sort_by(pairs_, [&](const paired_value& one) {
             const auto producer = model.producer(one.value);
             return producer == no_id ? std::pair(id{0}, id{0})
                                      : std::pair(id{1}, a_.borders->rank[producer]);
@@ -117,10 +128,64 @@ private:
         }
     }
 
+    /// Where a tool gave values other names, what it did to the graph tells which is which.
+    void pair_by_carry() {
+        const auto& model = a_.opened->model();
+        std::unordered_set<id> open;
+        const auto see = [&](id value) {
+            if (a_.values->holds(model.value_name(value)) && !met_.contains(value)) {
+                open.insert(value);
+            }
+        };
+        for (id m = 0; m < a_.opened->modules().size(); ++m) {
+            for (const auto border : {a_.borders->inputs[m], a_.borders->outputs[m]}) {
+                std::for_each(border.begin(), border.end(), see);
+            }
+        }
+        if (open.empty()) {
+            return;
+        }
+        const auto& other = b_.opened->model();
+        const auto found = align_graphs(comparable_model(model), comparable_model(other));
+        std::map<id, id> best; // by value of a, one of b
+        for (id v = 0; v < other.value_count(); ++v) {
+            const auto before = found.values()[v];
+            if (before == no_id || !open.contains(before) ||
+                found.basis(v) < match_basis::derived || !may_stand_for(before, v)) {
+                continue;
+            }
+            const auto known = best.try_emplace(before, v).first;
+            if (found.basis(v) > found.basis(known->second)) {
+                known->second = v;
+            }
+        }
+        for (const auto& [before, v] : best) {
+            met_.insert(before);
+            take(before, other.value_name(v), value_pairing::carried);
+        }
+    }
+
+    /// Whether a value of b is there, has no partner, and holds numbers of one kind and shape.
+    [[nodiscard]] bool may_stand_for(id value, id other) const {
+        const auto name = b_.opened->model().value_name(other);
+        if (b_.opened->model().graph_of_value(other) != 0 || !b_.values->holds(name) ||
+            taken_.contains(std::string(name))) {
+            return false;
+        }
+        const auto mine = a_.values->find(a_.opened->model().value_name(value));
+        const auto theirs = b_.values->find(name);
+        const auto is_real = [](std::int64_t type) {
+            return type == 1 || type == 10 || type == 11 || type == 16;
+        };
+        return mine->dims() == theirs->dims() &&
+               (mine->data_type() == theirs->data_type() ||
+                (is_real(mine->data_type()) && is_real(theirs->data_type())));
+    }
+
     /// Exporters number values: in two files a number means the same only in the same module.
     [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
         const bool is_number =
-            std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+            detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
         const auto made = made_.find(name);
         const auto producer = a_.opened->model().producer(value);
         return !is_number || made == made_.end() || producer == no_id ||
@@ -154,8 +219,8 @@ private:
                 values.push_back(value);
             }
         }
-        std::ranges::stable_sort(values, {},
-                                 [&](id v) { return of.borders->rank[model.producer(v)]; });
+        detail::range::stable_sort_by(values,
+                                      [&](id v) { return of.borders->rank[model.producer(v)]; });
         return values;
     }
 
@@ -170,10 +235,11 @@ private:
 
 } // namespace detail
 
-/// Finds which values of two runs are the same: as `given`, else by name, else by their order where
-/// modules of one path have as many. Only values at the borders of modules, which both runs show.
-/// Returns: inputs first, then in an order of execution.
-/// Complexity: O(n log n) of the values.
+/// Finds which values of two runs are the same: as `given`, else by name, else where the second
+/// model computes what the first one does, else by their order where modules of one path have as
+/// many. Only values at the borders of modules, which both runs show. Returns: inputs first, then
+/// in an order of execution. Complexity: O(n log n) of the values, and that of `align_graphs` where
+/// names do not tell.
 [[nodiscard]] inline std::vector<paired_value>
 pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
     return detail::value_pairer(a, b, given).pair();

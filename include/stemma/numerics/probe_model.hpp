@@ -3,6 +3,7 @@
 #define STEMMA_NUMERICS_PROBE_MODEL_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/error.hpp>
@@ -147,8 +148,8 @@ private:
         };
         for (id m = 0; m < modules_.size(); ++m) {
             if (modules_[m]) {
-                std::ranges::for_each(borders_.inputs[m], take);
-                std::ranges::for_each(borders_.outputs[m], take);
+                std::for_each(borders_.inputs[m].begin(), borders_.inputs[m].end(), take);
+                std::for_each(borders_.outputs[m].begin(), borders_.outputs[m].end(), take);
                 for (const auto value : borders_.hidden[m]) {
                     if (met.insert(value).second) {
                         left_out_.emplace_back(value, probe_omission::inside);
@@ -166,7 +167,7 @@ private:
                 }
             }
         }
-        std::ranges::stable_sort(shown_, {}, [&](id value) {
+        detail::range::stable_sort_by(shown_, [&](id value) {
             const auto producer = model_.producer(value);
             return producer == no_id ? std::pair(id{0}, id{0})
                                      : std::pair(id{1}, borders_.rank[producer]);
@@ -175,12 +176,14 @@ private:
 
     void find_types(const type_inference& infer) {
         const auto find = [&] {
-            if (std::ranges::all_of(shown_, [&](id v) { return types_.has_type(v); })) {
+            if (detail::range::all_of(shown_, [&](id v) { return types_.has_type(v); })) {
                 return true;
             }
             shape_inference inference(model_, types_);
-            std::ranges::for_each(shown_, [&](id v) { inference.find(v); });
-            return std::ranges::all_of(shown_, [&](id v) { return types_.has_type(v); });
+            for (const auto v : shown_) {
+                inference.find(v);
+            }
+            return detail::range::all_of(shown_, [&](id v) { return types_.has_type(v); });
         };
         if (!find() && infer) {
             static_cast<void>(infer(model_, types_));

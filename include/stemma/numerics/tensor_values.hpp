@@ -3,6 +3,7 @@
 #define STEMMA_NUMERICS_TENSOR_VALUES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/bit_cast.hpp>
 #include <stemma/error.hpp>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ namespace detail {
 
 /// Returns: the number that a bfloat16 stands for.
 [[nodiscard]] inline double from_bfloat16(std::uint16_t bits) noexcept {
-    return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
+    return static_cast<double>(detail::bit_cast<float>(std::uint32_t{bits} << 16U));
 }
 
 /// Returns: the nearest number with a fraction of so many bits, ties to even, where the smallest
@@ -75,7 +76,7 @@ namespace detail {
 /// Returns: the bits of the nearest bfloat16.
 [[nodiscard]] inline std::uint16_t to_bfloat16(double number) noexcept {
     const auto rounded = static_cast<float>(rounded_to(number, 7, -126));
-    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16U);
+    return static_cast<std::uint16_t>(detail::bit_cast<std::uint32_t>(rounded) >> 16U);
 }
 
 /// Element types by their number in ONNX, with bytes and real numbers of each element.
@@ -190,7 +191,7 @@ public:
         case 1:
         case 14:
             return read_as<std::uint32_t>(first, to, [](std::uint32_t bits) {
-                return static_cast<double>(std::bit_cast<float>(bits));
+                return static_cast<double>(detail::bit_cast<float>(bits));
             });
         case 2:
         case 9:
@@ -215,7 +216,7 @@ public:
         case 11:
         case 15:
             return read_as<std::uint64_t>(
-                first, to, [](std::uint64_t bits) { return std::bit_cast<double>(bits); });
+                first, to, [](std::uint64_t bits) { return detail::bit_cast<double>(bits); });
         case 12:
             return read_as<std::uint32_t>(first, to, [](std::uint32_t n) -> double { return n; });
         case 13:

@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_EXTERNAL_DATA_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -22,8 +23,8 @@ namespace detail {
 /// Whether an external-data location stays inside of the model's folder.
 [[nodiscard]] inline bool is_inside_folder(std::string_view location) {
     const std::filesystem::path path(location);
-    return !location.empty() && !path.is_absolute() &&
-           std::ranges::find(path, "..") == path.end() && location.find('\0') == location.npos;
+    return !location.empty() && !path.is_absolute() && !detail::range::contains(path, "..") &&
+           location.find('\0') == location.npos;
 }
 
 } // namespace detail

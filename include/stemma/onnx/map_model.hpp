@@ -43,6 +43,14 @@ namespace detail {
 
 } // namespace detail
 
+/// Throws: `error` of `error_code::malformed`, which says what a file is that is no model, where
+/// that can be seen. Complexity: O(1), but for blanks that it begins with.
+inline void refuse_foreign(const mapped_file& file) {
+    if (const auto foreign = detail::foreign_file_text(file.bytes()); !foreign.empty()) {
+        STEMMA_THROW(error(error_code::malformed, file.path(), "", foreign));
+    }
+}
+
 /// Returns: a model's file, mapped in small pages where that keeps tensor data that nobody reads
 /// out of the memory of the process; elsewhere larger ones are faster.
 /// Throws: as `mapped_file`, and `error` of `error_code::malformed`, which says what a file is that
@@ -50,9 +58,7 @@ namespace detail {
 /// Complexity: O(1), as few fields are looked at.
 [[nodiscard]] inline mapped_file map_model(const std::string& path) {
     mapped_file file(path);
-    if (const auto foreign = detail::foreign_file_text(file.bytes()); !foreign.empty()) {
-        STEMMA_THROW(error(error_code::malformed, path, "", foreign));
-    }
+    refuse_foreign(file);
     if (file.descriptor() >= 0 && detail::is_mostly_data(file.bytes(), path)) {
         return mapped_file(path, mapped_pages::small);
     }

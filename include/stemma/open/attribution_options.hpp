@@ -18,6 +18,7 @@
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
 #include <stemma/evidence/scope_names.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -195,8 +196,8 @@ recorded_options(const attribution_options& options) {
         note("sources", detail::join_list(names));
     }
     if (const auto least = detail::min_confidence(options); least > 0) {
-        char digits[32];
-        note("min-confidence", {digits, std::to_chars(digits, digits + sizeof digits, least).ptr});
+        char digits[detail::real_text_size];
+        note("min-confidence", std::string(digits, detail::put_real(digits, least)));
     }
     return recorded;
 }
@@ -225,7 +226,7 @@ inline std::vector<std::string> adopt_options(attribution_options& options,
                          detail::propagations_by_name<operators>, "propagation", problems);
     detail::adopt_sources(options, split_list(record.option("sources")), problems);
     if (const auto text = record.option("min-confidence"); detail::min_confidence(options) == 0) {
-        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+        detail::read_real(text.data(), text.data() + text.size(), options.min_confidence);
     }
     return problems;
 }

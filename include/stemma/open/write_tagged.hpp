@@ -134,6 +134,16 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
     return static_cast<std::uint64_t>(plan.size());
 }
 
+/// The same to a sink, piece by piece: what stays as it is are views of the bytes of the model.
+/// Weights in other files stay there. Throws: `error` of `too_large`. Complexity: as above.
+template <text_sink Sink, carrier_policy Carrier = carrier_set>
+void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier = usual_carriers) {
+    auto editor = make_tag_editor(opened, carrier);
+    detail::rewrite plan(opened.model(), editor);
+    detail::view_splice splice(opened.model().bytes(), sink);
+    plan.write(splice);
+}
+
 /// Returns: the bytes of a model with its tags in it. Throws: `error` of `too_large`.
 /// Complexity: as above.
 template <carrier_policy Carrier = carrier_set>

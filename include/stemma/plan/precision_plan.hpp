@@ -3,6 +3,7 @@
 #define STEMMA_PLAN_PRECISION_PLAN_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
@@ -121,8 +122,8 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         }
     }
     std::erase_if(found, [&](const sensitive_module& one) { return around.contains(one.path); });
-    std::ranges::stable_sort(
-        found, {}, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
+    detail::range::stable_sort_by(
+        found, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
     return found;
 }
 
@@ -217,7 +218,7 @@ std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_
     if (format == plan_format::tensorrt) {
         detail::write_layer_precisions(sink, names);
         return names.size() -
-               static_cast<std::size_t>(std::ranges::count_if(names, detail::is_layer_name));
+               static_cast<std::size_t>(detail::range::count_if(names, detail::is_layer_name));
     }
     json_writer json(sink);
     const auto list = [&](std::string_view key) {

@@ -3,6 +3,7 @@
 #define STEMMA_PROTO_PROTO_MODEL_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/detail/model_tables.hpp>
@@ -120,7 +121,7 @@ public:
     /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
     [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
         const auto& attributes = node_messages_[node]->attribute();
-        return std::ranges::any_of(attributes, [&](const auto& a) { return a.name() == name; });
+        return detail::range::any_of(attributes, [&](const auto& a) { return a.name() == name; });
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.

@@ -2,6 +2,7 @@
 #ifndef STEMMA_PROTO_TAG_PROTO_HPP
 #define STEMMA_PROTO_TAG_PROTO_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/onnx/carrier.hpp>
@@ -102,8 +103,8 @@ private:
     template <class Node>
     [[nodiscard]] static bool has_attribute(const Node& node, std::string_view name) {
         const auto& attributes = node.attribute();
-        return std::ranges::any_of(attributes,
-                                   [&](const auto& attribute) { return attribute.name() == name; });
+        return detail::range::any_of(
+            attributes, [&](const auto& attribute) { return attribute.name() == name; });
     }
 
     template <class Node>

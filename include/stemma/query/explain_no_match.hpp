@@ -89,6 +89,7 @@ private:
         std::string text;
         switch (term.kind) {
         case query_kind::path:
+        case query_kind::like:
             text = "no module has the path '" + term.pattern + "'";
             break;
         case query_kind::tag:
@@ -223,7 +224,7 @@ private:
                     like.offer(facts_.value(value).type);
                 }
             }
-        } else if (kind == query_kind::path) {
+        } else if (kind == query_kind::path || kind == query_kind::like) {
             matcher_.modules().for_each_path([&](id, std::string_view path) { like.offer(path); });
         } else if (kind == query_kind::tag) {
             for (id m = 0; m < count; ++m) {

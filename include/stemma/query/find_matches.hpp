@@ -39,7 +39,8 @@ public:
                      const Facts& facts)
         : modules_(modules, tags,
                    {[this](query_kind kind, id m) { return size_of(kind, m); },
-                    [this](const query& asked) { return holders_of(asked); }})
+                    [this](const query& asked) { return holders_of(asked); },
+                    [this](id m) { return like(m); }})
         , tree_(&modules.index())
         , ops_(&ops)
         , attributions_(attributions)
@@ -175,6 +176,15 @@ private:
             }
         }
         return nodes_[m];
+    }
+
+    /// Returns: the modules that do the same as one, where facts know it.
+    [[nodiscard]] std::vector<id> like(id m) const {
+        if constexpr (requires { facts_->like(m); }) {
+            return facts_->like(m);
+        } else {
+            return {};
+        }
     }
 
     /// Returns: by module, whether it or one below has an operator that is asked for.

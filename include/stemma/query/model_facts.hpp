@@ -8,6 +8,7 @@
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/query/query_facts.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -90,6 +91,14 @@ public:
     /// Returns: bytes of these in the file.
     [[nodiscard]] std::uint64_t weight_bytes(id m) const { return statistics().bytes[m]; }
 
+    /// Returns: the modules of the same function as one, see `alike_modules::like`.
+    [[nodiscard]] std::vector<id> like(id m) const {
+        if (!alike_) {
+            alike_.emplace(*model_, *modules_, found_->attributions);
+        }
+        return alike_->like(m, module_likeness::function);
+    }
+
     /// Nodes, parameters and operators of all modules.
     [[nodiscard]] const module_statistics& statistics() const {
         if (!statistics_) {
@@ -156,6 +165,7 @@ private:
     const wire_model* model_;
     const module_tree* modules_;
     const tagging* found_;
+    mutable std::optional<alike_modules> alike_;
     mutable std::optional<known_types> types_;
     mutable std::vector<bool> is_parameter_; // by value
     mutable std::optional<module_statistics> statistics_;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_QUERY_QUERY_ANSWER_HPP
 #define STEMMA_QUERY_QUERY_ANSWER_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -63,7 +64,7 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto of_node = asked.kind == query_kind::weight ? facts.weights_of(all[i].node)
                                                                   : std::vector<id>{all[i].value};
-            const bool fits = std::ranges::find(of_node, all[i].value) != of_node.end() &&
+            const bool fits = detail::range::contains(of_node, all[i].value) &&
                               fits_value(asked, facts.value(all[i].value));
             left[i] = left[i] != 0 && fits == wanted ? 1 : 0;
         }
@@ -198,7 +199,7 @@ struct node_names {
     std::size_t others = 0;         ///< further nodes of the model that have one of the names
 };
 
-/// Returns: the names of some nodes, ascending, and what they do not tell apart.
+/// Returns: the names of some nodes, in their order, and what they do not tell apart.
 /// Complexity: O(nodes of the model * log names).
 [[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
     node_names found;
@@ -212,13 +213,12 @@ struct node_names {
             found.names.emplace_back(name);
         }
     }
-    auto next = nodes.begin();
+    std::vector<bool> is_asked(model.node_count(), false);
+    for (auto node : nodes) {
+        is_asked[node] = true;
+    }
     for (id node = 0; node < model.node_count(); ++node) {
-        if (next != nodes.end() && *next == node) {
-            ++next;
-        } else {
-            found.others += seen.count(model.name(node));
-        }
+        found.others += is_asked[node] ? 0 : seen.count(model.name(node));
     }
     return found;
 }

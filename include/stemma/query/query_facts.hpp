@@ -4,6 +4,7 @@
 
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/query/query_term.hpp>
 
 #include <array>
@@ -35,7 +36,8 @@ struct value_fact {
 };
 
 /// What a query asks of operators, values and modules besides names and places. Operators are given
-/// by vertex index, values and modules by number.
+/// by vertex index, values and modules by number. Facts that also know which modules do the same
+/// as one have `like(m)`, a list of these.
 template <class F>
 concept query_facts = requires(const F& facts, id number) {
     { facts.attributes(number) } -> std::convertible_to<std::vector<attribute_fact>>;
@@ -120,7 +122,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     }
     float asked = 0; // as files keep them
     const auto end = term.pattern.data() + term.pattern.size();
-    const auto parsed = std::from_chars(term.pattern.data(), end, asked);
+    const auto parsed = read_real(term.pattern.data(), end, asked);
     return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
            static_cast<float>(*fact.number) == asked;
 }

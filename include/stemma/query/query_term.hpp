@@ -25,6 +25,7 @@ enum class query_kind : std::uint8_t {
     depth,      ///< of one module: edges from the root
     leaf,       ///< of one module: nothing lies below it
     selected,   ///< of one module: it has a tag of its own
+    like,       ///< of one module: path or tag fits the pattern, or it does what such a one does
     nodes,      ///< of one module: operators in it and below
     parameters, ///< of one module: elements of its parameters and of those below
     weights,    ///< of one module: bytes of its parameters and of those below

@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_MODULE_STATISTICS_HPP
 #define STEMMA_RECORD_MODULE_STATISTICS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -106,8 +107,8 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
     const auto add = [&](id m, const weight_count& more) {
         auto& counts = result.weights[m];
         const auto key = [](const weight_count& c) { return std::pair(c.kind, c.data_type); };
-        auto at = std::ranges::find_if(counts,
-                                       [&](const auto& known) { return key(known) >= key(more); });
+        auto at = detail::range::find_if(
+            counts, [&](const auto& known) { return key(known) >= key(more); });
         if (at == counts.end() || key(*at) != key(more)) {
             at = counts.insert(at, {more.kind, more.data_type, 0, 0});
         }
@@ -180,8 +181,8 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     }
     const auto merge_into = [](auto& above, const auto& below) {
         for (const auto& more : below) {
-            const auto same =
-                std::ranges::find_if(above, [&](const auto& known) { return known.op == more.op; });
+            const auto same = detail::range::find_if(
+                above, [&](const auto& known) { return known.op == more.op; });
             same == above.end() ? above.push_back(more)
                                 : static_cast<void>(same->count += more.count);
         }

@@ -3,6 +3,7 @@
 #define STEMMA_REPORT_ANALYZE_MODEL_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/io/detail/csv_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -99,39 +100,6 @@ parse_report_table(std::string_view name) noexcept {
     }
     return std::nullopt;
 }
-
-namespace detail {
-
-/// Returns: a field of a row, in quotes where it needs them.
-[[nodiscard]] inline std::string csv_field(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == text.npos) {
-        return std::string(text);
-    }
-    std::string quoted = "\"";
-    for (char c : text) {
-        quoted.append(c == '"' ? "\"\"" : std::string(1, c));
-    }
-    return quoted.append("\"");
-}
-
-/// Returns: a row of fields, texts and numbers.
-template <class... Fields>
-[[nodiscard]] std::string csv_row(const Fields&... fields) {
-    std::string row;
-    const auto add = [&](const auto& field) {
-        if constexpr (requires { std::to_string(field); }) {
-            row.append(std::to_string(field));
-        } else {
-            row.append(csv_field(field));
-        }
-        row.push_back(',');
-    };
-    (add(fields), ...);
-    row.back() = '\n';
-    return row;
-}
-
-} // namespace detail
 
 /// Writes one table of a report with a row of headings, of the modules those that were looked at.
 /// Complexity: O(length).

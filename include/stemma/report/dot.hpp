@@ -4,10 +4,11 @@
 
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/io/detail/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/report/detail/dot_text.hpp>
+#include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/visibility.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,8 +29,10 @@ namespace stemma {
 struct no_annotations {
     /// A line below an operator: its weights, say.
     [[nodiscard]] std::string operator_note(id) const { return {}; }
-    /// A second line there: its attributes, which the pointer shows in full.
+    /// Two more lines there: its attributes, which the pointer shows in full.
     [[nodiscard]] std::string operator_attributes(id) const { return {}; }
+    /// Whether an operator only works out shapes: connected ones are one box.
+    [[nodiscard]] bool is_quiet(id) const { return false; }
     /// A line in the box of a closed module, and in the title of an open one.
     [[nodiscard]] std::string module_note(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
@@ -42,55 +44,6 @@ struct no_annotations {
 };
 
 namespace detail {
-
-/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
-[[nodiscard]] inline std::string shape_label(std::string_view shape) {
-    if (shape.find(',') == shape.npos) {
-        return shape == "[]" ? "scalar" : std::string(shape);
-    }
-    std::string label;
-    for (char c : shape) {
-        if (c == ',') {
-            label.append("\xc3\x97");
-        } else if (c != '[' && c != ']') {
-            label.push_back(c);
-        }
-    }
-    return label;
-}
-
-/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
-[[nodiscard]] inline std::string dot_text(std::string_view text) {
-    std::string out;
-    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
-        append_xml_text(part.substr(0, part.find('\\')), out);
-        if (part.find('\\') == part.npos) {
-            return out;
-        }
-        out.append("&#92;");
-    }
-}
-
-/// Returns: a text of at most so many characters, with a mark where it was cut.
-[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
-    std::size_t characters = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
-        if (begins && ++characters > most) {
-            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
-        }
-    }
-    return std::string(text);
-}
-
-/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
-[[nodiscard]] inline std::string label_text(std::string_view text) {
-    std::string shown(text.empty() ? " " : text);
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
-        ' ');
-    return dot_text(shown);
-}
 
 /// Writes one picture.
 template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
@@ -109,6 +62,7 @@ public:
         , shown_(shown)
         , describe_(describe)
         , annotations_(annotations)
+        , looks_(module_looks(ops, modules, found))
         , boxes_in_(tree_.size())
         , nodes_in_(tree_.size())
         , vertex_(ops.graph()) {
@@ -124,14 +78,15 @@ public:
     }
 
     void write(id root) {
-        text_ += "digraph model {\n"
-                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
-                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
-                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
-                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
-                 "margin=\"0.12,0.05\"]\n"
-                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
-                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
+        text_ +=
+            "digraph model {\n"
+            "graph [rankdir=TB, newrank=true, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
+            "fontsize=11, bgcolor=\"white\", compound=true]\n"
+            "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
+            "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
+            "margin=\"0.12,0.05\"]\n"
+            "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
+            "fontcolor=\"#475569\", arrowsize=0.6]\n";
         write_clusters(root);
         write_edges();
         write_ends();
@@ -141,6 +96,7 @@ public:
 
 private:
     static constexpr std::size_t longest_name = 40;
+    static constexpr std::size_t widest_list = 34;
 
     /// Opens and closes the clusters in the order of the tree.
     void write_clusters(id root) {
@@ -214,10 +170,19 @@ private:
         if (box.kind == box_kind::one_operator) {
             const auto attributes = attributes_of(box.of);
             text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
-                     small(shortened(annotations_.operator_note(box.of), 60)) +
-                     small(shortened(attributes, 60)) + ">, tooltip=\"" +
-                     dot_text(ops_.name(vertex_[box.of])) +
+                     small(shortened(annotations_.operator_note(box.of), 60));
+            for (const auto& line : wrapped_list(attributes, widest_list, 2)) {
+                text_ += small(line);
+            }
+            text_ += ">, tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) +
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
+            return;
+        }
+        if (box.kind == box_kind::shape_arithmetic) {
+            text_ += "shape arithmetic, " + count_text(box.operators) +
+                     ">, style=\"filled,rounded\", color=\"#cbd5e1\", fontcolor=\"#475569\", "
+                     "fillcolor=\"#f1f5f9\", fontsize=9, height=0.2, tooltip=\"" +
+                     dot_text(path_of(modules_, box.of)) + "\"]\n";
             return;
         }
         if (box.kind == box_kind::rest) {
@@ -232,7 +197,35 @@ private:
                  dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
+    /// Returns: by box, whether it only gives something to one box beside it, as weights that are
+    /// unpacked: it stands on the level of that one, else it would push apart what is above.
+    [[nodiscard]] std::vector<bool> find_aside() const {
+        const auto& graph = ops_.graph();
+        std::vector<bool> reads(folded_.boxes.size(), false);
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id || reads[box]) {
+                continue;
+            }
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                const auto from = index_of(graph, source(*it, graph));
+                reads[box] = reads[box] || (shown_[from] && folded_.box_of[from] != box);
+            }
+            annotations_.for_each_input(v, [&](id) { reads[box] = true; });
+        }
+        std::vector<id> reader(folded_.boxes.size(), no_id); // the only one
+        std::vector<bool> aside(folded_.boxes.size(), false);
+        for (const auto& edge : folded_.edges) {
+            aside[edge.from] = reader[edge.from] == no_id && !reads[edge.from] &&
+                               folded_.boxes[edge.from].kind != box_kind::rest &&
+                               folded_.boxes[edge.from].around == folded_.boxes[edge.to].around;
+            reader[edge.from] = edge.to;
+        }
+        return aside;
+    }
+
     void write_edges() {
+        const auto aside = find_aside();
         for (const auto& edge : folded_.edges) {
             const value_description value = describe_(edge.value);
             const auto shape = shape_label(value.shape);
@@ -241,16 +234,32 @@ private:
                 label +=
                     (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
             }
-            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
-                       value);
+            const bool quiet = is_quiet(edge.from) || is_quiet(edge.to);
+            // A box of the rest is on many ways; it must not turn around what else leads down.
+            const bool loose = folded_.boxes[edge.to].kind == box_kind::rest;
+            const std::string look = quiet ? ", color=\"#94a3b8\", weight=0" : "";
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to),
+                       aside[edge.from] ? "" : edge_label(quiet ? "" : label), value,
+                       look + (loose              ? ", constraint=false"
+                               : aside[edge.from] ? ", minlen=0"
+                                                  : ""));
         }
     }
 
+    /// Returns: the attribute, which takes space where the label is "", too.
+    [[nodiscard]] static std::string edge_label(const std::string& label) {
+        return "label=<" + (label.empty() ? " " : "  " + label + " ") + ">, ";
+    }
+
     void write_edge(const std::string& from, const std::string& to, const std::string& label,
-                    const value_description& value) {
+                    const value_description& value, const std::string& more = {}) {
         const auto about = dot_text(value.name + " " + value.type_and_shape());
-        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
-                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
+        text_ += from + " -> " + to + " [" + label + "tooltip=\"" + about + "\", labeltooltip=\"" +
+                 about + "\"" + more + "]\n";
+    }
+
+    [[nodiscard]] bool is_quiet(id box) const {
+        return folded_.boxes[box].kind == box_kind::shape_arithmetic;
     }
 
     /// Draws a value at the border of what is shown, when it is met first.
@@ -277,13 +286,15 @@ private:
             const auto enter = [&](id value) {
                 if (entered.emplace(box, value).second) {
                     const value_description about = describe_(value);
-                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box),
+                               edge_label(""), about);
                 }
             };
             const auto leave = [&](id value) {
                 if (left.emplace(box, value).second) {
                     const value_description about = describe_(value);
-                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about),
+                               edge_label(""), about);
                 }
             };
             const auto is_outside = [&](const auto& u) {
@@ -305,16 +316,14 @@ private:
         }
     }
 
-    /// The same for all modules of a class.
-    [[nodiscard]] std::string_view colour(id m) {
+    /// The same for all modules that look the same.
+    [[nodiscard]] std::string_view colour(id m) const {
         constexpr std::array<std::string_view, 12> shades{
             "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
             "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
-        const std::string_view type = modules_.class_name(m);
-        if (type.empty()) {
-            return "#f8fafc";
-        }
-        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
+        return looks_[m] == no_id || (m == 0 && modules_.class_name(m) == std::string_view())
+                   ? "#f8fafc"
+                   : shades[looks_[m] % shades.size()];
     }
 
     Sink& sink_;
@@ -326,10 +335,10 @@ private:
     const std::vector<bool>& shown_;
     const Describe& describe_;
     const Annotations& annotations_;
+    std::vector<id> looks_;                 // by module
     std::vector<std::vector<id>> boxes_in_; // by module
     std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::map<std::string, std::size_t, std::less<>> colours_;
     std::set<std::string> ends_;
     std::string text_;
 };
@@ -337,7 +346,8 @@ private:
 } // namespace detail
 
 /// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
-/// box for every closed one, coloured by class; labels on edges are shapes.
+/// box for every closed one, coloured by class, or by what is in it where there is none; labels on
+/// edges are shapes.
 ///
 /// `options` say what is open and how large the picture may be, `describe` tells of values,
 /// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
@@ -356,7 +366,13 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
     for (const auto& made : found.attributions) {
         module.push_back(made.module);
     }
-    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
+    std::vector<bool> quiet;
+    if constexpr (requires { annotations.is_quiet(id{}); }) {
+        for (std::size_t v = 0; v < shown.size(); ++v) {
+            quiet.push_back(annotations.is_quiet(static_cast<id>(v)));
+        }
+    }
+    const auto folded = fold_graph(graph, modules.index(), module, shown, options, quiet);
     detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
         .write(options.root);
 }

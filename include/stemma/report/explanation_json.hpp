@@ -2,6 +2,7 @@
 #ifndef STEMMA_REPORT_EXPLANATION_JSON_HPP
 #define STEMMA_REPORT_EXPLANATION_JSON_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/definitions.hpp>
@@ -286,7 +287,7 @@ private:
 template <text_sink Sink>
 void write_explanations(Sink& sink, std::span<const explanation> answers, const explainer& source,
                         const attributed_model& opened, std::string_view name) {
-    const bool has_modules = std::ranges::any_of(
+    const bool has_modules = detail::range::any_of(
         answers, [](const explanation& answer) { return !answer.modules.empty(); });
     json_writer json(sink);
     json.begin_object();

@@ -6,21 +6,24 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/boundary.hpp>
+#include <stemma/report/detail/box_levels.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stemma {
 
 /// What a box stands for.
 enum class box_kind : std::uint8_t {
-    one_operator,  ///< which stands in an open module itself
-    closed_module, ///< with all that is in it and below
-    rest,          ///< what did not fit into an open module
+    one_operator,     ///< which stands in an open module itself
+    closed_module,    ///< with all that is in it and below
+    shape_arithmetic, ///< connected operators of an open module that only work out shapes
+    rest,             ///< what did not fit into an open module
 };
 
 /// Something that a picture shows as one.
@@ -52,7 +55,8 @@ struct collapse_options {
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit
 
-    /// Beyond these, modules stay closed and operators go into boxes of the rest.
+    /// Beyond these, modules stay closed, and what has no box of its own is in one of the rest:
+    /// operators before modules.
     std::size_t max_boxes = 60;
 };
 
@@ -62,16 +66,24 @@ namespace detail {
 class module_opener {
 public:
     module_opener(const tree_index& tree, std::span<const id> module,
-                  const std::vector<bool>& shown, const collapse_options& options)
+                  const std::vector<bool>& shown, const std::vector<bool>& quiet,
+                  const collapse_options& options)
         : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
+        std::vector<bool> has_quiet(tree.size(), false);
+        std::vector<bool> has_any(tree.size(), false);
         for (std::size_t v = 0; v < module.size(); ++v) {
-            direct_[module[v]] += shown[v] ? 1U : 0U;
+            if (shown[v]) {
+                const bool is_quiet = !quiet.empty() && quiet[v];
+                direct_[module[v]] += is_quiet && has_quiet[module[v]] ? 0U : 1U;
+                has_quiet[module[v]] = has_quiet[module[v]] || is_quiet;
+                has_any[module[v]] = true;
+            }
         }
-        all_ = direct_;
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-            all_[tree.parent(m)] += all_[m];
-            filled_[tree.parent(m)] += all_[m] > 0 ? 1U : 0U;
+            has_any[tree.parent(m)] = has_any[tree.parent(m)] || has_any[m];
+            filled_[tree.parent(m)] += has_any[m] ? 1U : 0U;
         }
+        is_filled_ = std::move(has_any);
     }
 
     [[nodiscard]] std::vector<bool> open() const {
@@ -98,92 +110,54 @@ public:
         return open;
     }
 
-    /// Returns: operators in a module itself.
-    [[nodiscard]] std::size_t direct(id m) const { return direct_[m]; }
-
-    /// Whether operators are in a module or below it.
-    [[nodiscard]] bool is_filled(id m) const { return all_[m] > 0; }
-
 private:
     void append_children(id m, std::vector<id>& level) const {
         for (const id c : tree_.children(m)) {
-            if (is_filled(c)) {
+            if (is_filled_[c]) {
                 level.push_back(c);
             }
         }
     }
 
-    [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
+    [[nodiscard]] std::size_t contents(id m) const { return direct_[m] + filled_[m]; }
 
     const tree_index& tree_;
     const collapse_options& options_;
-    std::vector<id> direct_;
-    std::vector<id> filled_; // children that are
-    std::vector<id> all_;
+    std::vector<id> direct_;      // boxes of operators in a module itself, all shape arithmetic one
+    std::vector<id> filled_;      // children that are
+    std::vector<bool> is_filled_; // operators are in a module or below it
 };
 
-/// Puts operators into boxes, in order.
-class box_filler {
-public:
-    box_filler(const tree_index& tree, const module_opener& opener, const collapse_options& options,
-               folded_graph& result)
-        : tree_(tree)
-        , root_(options.root)
-        , most_(std::max<std::size_t>(options.max_boxes, 2))
-        , result_(result)
-        , holder_(tree.size(), no_id)
-        , box_of_module_(tree.size(), no_id) {
-        for (auto m = root_; m < tree.end(root_); ++m) {
+/// Gives every operator of the root a box: its own in an open module, that of a closed one else.
+[[nodiscard]] inline std::vector<folded_box> draft_boxes(const tree_index& tree,
+                                                         std::span<const id> module,
+                                                         const std::vector<bool>& shown, id root,
+                                                         folded_graph& result) {
+    std::vector<folded_box> boxes;
+    std::vector<id> holder(tree.size(), no_id); // itself where open, else the outermost closed one
+    std::vector<id> box_of_module(tree.size(), no_id);
+    for (auto m = root; m < tree.end(root); ++m) {
+        const bool closed = !result.open[m] && result.open[holder[tree.parent(m)]];
+        holder[m] = result.open[m] || closed ? m : holder[tree.parent(m)];
+    }
+    for (id v = 0; v < module.size(); ++v) {
+        const auto m = shown[v] ? holder[module[v]] : no_id;
+        if (m == no_id) {
+            continue;
+        }
+        auto box = box_of_module[m];
+        if (box == no_id) {
+            box = static_cast<id>(boxes.size());
             const bool open = result.open[m];
-            const auto above = open ? no_id : holder_[tree.parent(m)];
-            const bool closed = !open && result.open[above];
-            holder_[m] = open || closed ? m : above;
-            total_ += open ? opener.direct(m) : closed && opener.is_filled(m) ? 1U : 0U;
+            boxes.push_back(open ? folded_box{box_kind::one_operator, v, m, 0}
+                                 : folded_box{box_kind::closed_module, m, tree.parent(m), 0});
+            box_of_module[m] = open ? no_id : box;
         }
-        result.boxes.reserve(std::min(total_, most_));
+        result.box_of[v] = box;
+        ++boxes[box].operators;
     }
-
-    void add(id v, id module) {
-        const auto holder = holder_[module];
-        if (holder == no_id) {
-            return;
-        }
-        auto box = box_of_module_[holder];
-        if (box == no_id) {
-            box = find_box(v, holder);
-        }
-        result_.box_of[v] = box;
-        ++result_.boxes[box].operators;
-    }
-
-private:
-    [[nodiscard]] id find_box(id v, id holder) {
-        const bool open = result_.open[holder];
-        const bool fits = total_ <= most_ || result_.boxes.size() + 1 < most_;
-        auto box = fits ? no_id : rest_;
-        if (box == no_id) {
-            box = static_cast<id>(result_.boxes.size());
-            result_.boxes.push_back(
-                !fits  ? folded_box{box_kind::rest, root_, root_, 0}
-                : open ? folded_box{box_kind::one_operator, v, holder, 0}
-                       : folded_box{box_kind::closed_module, holder, tree_.parent(holder), 0});
-            rest_ = fits ? rest_ : box;
-        }
-        if (!open) {
-            box_of_module_[holder] = box;
-        }
-        return box;
-    }
-
-    const tree_index& tree_;
-    id root_;
-    std::size_t most_;
-    folded_graph& result_;
-    std::vector<id> holder_; // by module: itself where it is open, else the outermost closed one
-    std::vector<id> box_of_module_;
-    std::size_t total_ = 0; // boxes that there would be without a limit
-    id rest_ = no_id;
-};
+    return boxes;
+}
 
 /// Calls `take(from, to, value)` for every edge from one box to another one.
 template <operator_graph_like Graph, class Take>
@@ -229,29 +203,151 @@ template <operator_graph_like Graph>
     return edges;
 }
 
+/// Moves operators to other boxes: `to[b]` is the new number of box `b`.
+inline void renumber_boxes(const std::vector<id>& to, std::vector<id>& box_of) {
+    for (auto& box : box_of) {
+        box = box == no_id ? no_id : to[box];
+    }
+}
+
+/// Puts connected operators that only work out shapes into one box. Only those that are equally far
+/// down become one, so that no way leads out of a box and back into it.
+template <operator_graph_like Graph>
+void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
+                           std::vector<folded_box>& boxes, std::vector<id>& box_of) {
+    const auto edges = join_flows(graph, box_of, boxes.size());
+    std::vector<bool> weighs;
+    for (const auto& box : boxes) {
+        weighs.push_back(box.kind != box_kind::one_operator || !quiet[box.of]);
+    }
+    const auto found = find_levels(boxes.size(), edges, weighs);
+    std::vector<id> joined(boxes.size()); // with which lower box, itself for most
+    std::iota(joined.begin(), joined.end(), id{0});
+    const auto top = [&](id b) {
+        for (; joined[b] != b; b = joined[b]) {
+            joined[b] = joined[joined[b]];
+        }
+        return b;
+    };
+    for (const auto& edge : edges) {
+        const auto [a, b] = std::pair(edge.from, edge.to);
+        const bool alike =
+            !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
+            found.level[a] == found.level[b] &&
+            (found.component[a] == found.component[b] ||
+             (found.members[found.component[a]] == 1 && found.members[found.component[b]] == 1));
+        if (alike) {
+            const auto one = top(a);
+            const auto other = top(b);
+            joined[std::max(one, other)] = std::min(one, other);
+        }
+    }
+    std::vector<folded_box> kept;
+    std::vector<id> to(boxes.size(), no_id);
+    for (id b = 0; b < boxes.size(); ++b) {
+        const auto first = top(b);
+        if (first == b) {
+            to[b] = static_cast<id>(kept.size());
+            kept.push_back(boxes[b]);
+        } else {
+            to[b] = to[first];
+            auto& box = kept[to[b]];
+            box.kind = box_kind::shape_arithmetic;
+            box.of = box.around;
+            box.operators += boxes[b].operators;
+        }
+    }
+    boxes.swap(kept);
+    renumber_boxes(to, box_of);
+}
+
+/// Leaves so many boxes: those of modules first, then those of single operators. All else becomes
+/// one box, the last.
+inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxes,
+                        std::vector<id>& box_of) {
+    most = std::max<std::size_t>(most, 2);
+    if (boxes.size() <= most) {
+        return;
+    }
+    std::vector<bool> keep(boxes.size(), false);
+    auto left = most - 1;
+    for (const auto kind :
+         {box_kind::closed_module, box_kind::one_operator, box_kind::shape_arithmetic}) {
+        for (std::size_t b = 0; b < boxes.size() && left > 0; ++b) {
+            if (boxes[b].kind == kind) {
+                keep[b] = true;
+                --left;
+            }
+        }
+    }
+    std::vector<folded_box> kept;
+    std::vector<id> to(boxes.size(), static_cast<id>(most - 1));
+    folded_box rest{box_kind::rest, root, root, 0};
+    for (std::size_t b = 0; b < boxes.size(); ++b) {
+        if (keep[b]) {
+            to[b] = static_cast<id>(kept.size());
+            kept.push_back(boxes[b]);
+        } else {
+            rest.operators += boxes[b].operators;
+        }
+    }
+    kept.push_back(rest);
+    boxes.swap(kept);
+    renumber_boxes(to, box_of);
+}
+
+/// Numbers boxes so that edges lead to higher numbers, but for those in cycles and those at the
+/// rest, which is last.
+template <operator_graph_like Graph>
+void order_boxes(const Graph& graph, folded_graph& result) {
+    auto& boxes = result.boxes;
+    const auto is_rest = [&](id b) { return boxes[b].kind == box_kind::rest; };
+    auto edges = join_flows(graph, result.box_of, boxes.size());
+    edges.erase(std::remove_if(edges.begin(), edges.end(),
+                               [&](const folded_edge& edge) {
+                                   return is_rest(edge.from) || is_rest(edge.to);
+                               }),
+                edges.end());
+    const auto found = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
+    std::vector<id> order(boxes.size());
+    std::iota(order.begin(), order.end(), id{0});
+    std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
+        return is_rest(a) != is_rest(b) ? is_rest(b) : found.level[a] < found.level[b];
+    });
+    std::vector<folded_box> ordered;
+    std::vector<id> to(boxes.size());
+    for (const auto b : order) {
+        to[b] = static_cast<id>(ordered.size());
+        ordered.push_back(boxes[b]);
+    }
+    boxes.swap(ordered);
+    renumber_boxes(to, result.box_of);
+    result.edges = join_flows(graph, result.box_of, boxes.size());
+}
+
 } // namespace detail
 
 /// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
 /// so long as there are not too many boxes. What does not even fit into the outermost module is one
 /// box in the end.
 ///
-/// `module` and `shown` are by vertex index. Boxes are in the order of their first operators.
-/// Complexity: O(V + E log E + modules).
+/// `module`, `shown` and `quiet` are by vertex index; connected operators that are quiet become one
+/// box where that makes no cycle. Edges lead to boxes of higher numbers, but for those in cycles
+/// and those at the rest. Complexity: O(V + E log E + modules).
 template <operator_graph_like Graph>
 [[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
                                       std::span<const id> module, const std::vector<bool>& shown,
-                                      const collapse_options& options = {}) {
-    const detail::module_opener opener(tree, module, shown, options);
+                                      const collapse_options& options = {},
+                                      const std::vector<bool>& quiet = {}) {
     folded_graph result;
-    result.open = opener.open();
+    result.open = detail::module_opener(tree, module, shown, quiet, options).open();
     result.box_of.assign(module.size(), no_id);
-    detail::box_filler boxes(tree, opener, options, result);
-    for (id v = 0; v < module.size(); ++v) {
-        if (shown[v]) {
-            boxes.add(v, module[v]);
-        }
+    result.boxes = detail::draft_boxes(tree, module, shown, options.root, result);
+    if (std::find(quiet.begin(), quiet.end(), true) != quiet.end()) {
+        detail::join_shape_arithmetic(graph, quiet, result.boxes, result.box_of);
     }
-    result.edges = detail::join_flows(graph, result.box_of, result.boxes.size());
+    detail::limit_boxes(options.max_boxes, options.root, result.boxes, result.box_of);
+    detail::order_boxes(graph, result);
     return result;
 }
 

@@ -3,6 +3,7 @@
 #define STEMMA_REPORT_MODULE_EXPLANATION_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/cut/boundary.hpp>
@@ -11,9 +12,9 @@
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/query/alike_modules.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/alike_modules.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
 #include <algorithm>
@@ -99,7 +100,7 @@ public:
     /// Complexity: O(weights).
     [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
         const auto found =
-            std::ranges::find_if(weights_, [&](const auto& one) { return one.value == value; });
+            detail::range::find_if(weights_, [&](const auto& one) { return one.value == value; });
         return found == weights_.end()
                    ? std::nullopt
                    : std::optional(described(static_cast<std::size_t>(found - weights_.begin())));

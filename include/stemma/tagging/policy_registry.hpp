@@ -195,10 +195,12 @@ template <operator_view Ops>
                                                          nearest_evidence{}, no_propagation{});
 }
 
-/// Returns: the costs of the library: `bytes`, `parameters`, `operators`.
+/// Returns: the costs of the library: `bytes`, `parameters`, `operators`, `macs`, `flops`,
+/// `activations`.
 [[nodiscard]] inline policies_by_name<any_cost> costs_by_name() {
     return policies_by_their_names<any_cost>(cost_in_bytes{}, cost_in_parameters{},
-                                             cost_in_operators{});
+                                             cost_in_operators{}, cost_in_macs{}, cost_in_flops{},
+                                             cost_in_activations{});
 }
 
 /// Returns: the diagnostics policies of the library: `default` (`as_found`), `strict`, `errors`,

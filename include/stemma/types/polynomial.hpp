@@ -3,6 +3,7 @@
 #define STEMMA_TYPES_POLYNOMIAL_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -112,12 +113,13 @@ public:
         while (!rest.terms_.empty()) {
             const auto& from = rest.terms_.back();
             term part;
-            if (!std::ranges::includes(from.symbols, lead.symbols) ||
+            if (!std::includes(from.symbols.begin(), from.symbols.end(), lead.symbols.begin(),
+                               lead.symbols.end()) ||
                 !divides(lead.factor, from.factor)) {
                 return std::nullopt;
             }
-            std::ranges::set_difference(from.symbols, lead.symbols,
-                                        std::back_inserter(part.symbols));
+            std::set_difference(from.symbols.begin(), from.symbols.end(), lead.symbols.begin(),
+                                lead.symbols.end(), std::back_inserter(part.symbols));
             part.factor = from.factor / lead.factor;
             polynomial step;
             step.terms_.push_back(std::move(part));
@@ -186,7 +188,7 @@ public:
         for (const auto& part : terms_) {
             order.push_back(&part);
         }
-        std::ranges::stable_sort(order, [](const term* a, const term* b) {
+        detail::range::stable_sort(order, [](const term* a, const term* b) {
             return a->symbols.size() > b->symbols.size();
         });
         for (const auto* part : order) {
@@ -226,7 +228,8 @@ private:
 
     [[nodiscard]] static term product(const term& a, const term& b, bool& fits) {
         term result;
-        std::ranges::merge(a.symbols, b.symbols, std::back_inserter(result.symbols));
+        std::merge(a.symbols.begin(), a.symbols.end(), b.symbols.begin(), b.symbols.end(),
+                   std::back_inserter(result.symbols));
         fits = fits && !__builtin_mul_overflow(a.factor, b.factor, &result.factor) &&
                result.symbols.size() <= max_degree;
         return result;
@@ -249,7 +252,7 @@ private:
     }
 
     void add_term(term more) {
-        const auto at = std::ranges::lower_bound(terms_, more, less);
+        const auto at = std::lower_bound(terms_.begin(), terms_.end(), more, less);
         if (at == terms_.end() || at->symbols != more.symbols) {
             if (more.factor != 0) {
                 terms_.insert(at, std::move(more));

@@ -8,6 +8,8 @@
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -36,7 +38,7 @@ TEST_CASE("describe_items: what could have been folded may be missing", "[alignm
     CHECK(items.leaves ==
           std::vector{trail::maybe, trail::always, trail::maybe, trail::never, trail::always});
     // through what may leave nothing, data comes from further back
-    CHECK(std::ranges::equal(items.sources[4], std::vector<id>{1, 2, 3}));
+    CHECK(ranges::equal(items.sources[4], std::vector<id>{1, 2, 3}));
     CHECK(std::is_sorted(items.skipped.begin(), items.skipped.end()));
     CHECK(items.profile[0] == items.profile[1]);
     CHECK(items.profile[0] != items.profile[2]);

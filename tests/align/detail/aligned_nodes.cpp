@@ -6,6 +6,8 @@
 
 #include <stemma/core/id.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -26,12 +28,12 @@ TEST_CASE("id_lists: lists come back, and reversed they say who holds what", "[a
     }
     REQUIRE(lists.size() == 3);
     for (id i = 0; i < 3; ++i) {
-        CHECK(std::ranges::equal(lists[i], made[i]));
+        CHECK(ranges::equal(lists[i], made[i]));
     }
     const auto reversed = lists.reversed(3);
-    CHECK(std::ranges::equal(reversed[0], std::vector<id>{0}));
+    CHECK(ranges::equal(reversed[0], std::vector<id>{0}));
     CHECK(reversed[1].empty());
-    CHECK(std::ranges::equal(reversed[2], std::vector<id>{0, 2}));
+    CHECK(ranges::equal(reversed[2], std::vector<id>{0, 2}));
 }
 
 TEST_CASE("aligned_nodes: constants are left out, what computes with shapes is known",
@@ -52,8 +54,8 @@ TEST_CASE("aligned_nodes: constants are left out, what computes with shapes is k
     CHECK(nodes.of_shapes == std::vector<bool>{false, false, true, true, false, false});
     CHECK(nodes.fixed == std::vector<bool>{true, false, false, false, false, false});
     CHECK(nodes.parameters[5].size() == 1);
-    CHECK(std::ranges::equal(nodes.producers[4], std::vector<id>{1, 3}));
-    CHECK(std::ranges::equal(nodes.readers[1], std::vector<id>{2, 4}));
+    CHECK(ranges::equal(nodes.producers[4], std::vector<id>{1, 3}));
+    CHECK(ranges::equal(nodes.readers[1], std::vector<id>{2, 4}));
 }
 
 } // namespace test::align_detail_aligned_nodes

@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <nlohmann/json.hpp>
+#include <range/v3/algorithm/count.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -122,7 +123,7 @@ TEST_CASE("captured_trace: what repeats an operation, or serves no output, may l
     CHECK(made[2].optional);
     CHECK_FALSE(made[3].optional);
     // Its results may be those of the earlier one.
-    CHECK(std::ranges::count(made.sources_of(3), id(0)) == 2);
+    CHECK(ranges::count(made.sources_of(3), id(0)) == 2);
 }
 
 TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault",

@@ -28,14 +28,16 @@ using stemma::detail::linked_ids;
 static_assert(ranges::random_access_range<consecutive_ids>);
 static_assert(ranges::sized_range<consecutive_ids>);
 static_assert(ranges::view_<consecutive_ids>);
-static_assert(std::ranges::random_access_range<consecutive_ids>);
-static_assert(std::ranges::view<consecutive_ids>);
 static_assert(ranges::forward_range<linked_ids>);
 static_assert(!ranges::bidirectional_range<linked_ids>);
 static_assert(ranges::view_<linked_ids>);
+static_assert(std::is_trivially_copyable_v<linked_ids>);
+#if defined(__cpp_lib_ranges)
+static_assert(std::ranges::random_access_range<consecutive_ids>);
+static_assert(std::ranges::view<consecutive_ids>);
 static_assert(std::ranges::forward_range<linked_ids>);
 static_assert(std::ranges::view<linked_ids>);
-static_assert(std::is_trivially_copyable_v<linked_ids>);
+#endif
 
 TEST_CASE("id_range: ids that follow each other are a range like a vector of them",
           "[core][id_ranges]") {

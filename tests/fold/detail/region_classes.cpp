@@ -97,6 +97,31 @@ TEST_CASE(
           2);
 }
 
+TEST_CASE("classify_regions: equal layers share a function in whatever order their nodes stand") {
+    test::fold_scene scene(bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
+                                     node("Sub", {"a", "b"}, {"c"}), node("Tanh", {"v"}, {"d"}),
+                                     node("Relu", {"c"}, {"e"}), node("Sub", {"e", "d"}, {"y"})}),
+                           test::layers(2), in_modules({2, 2, 2, 4, 4, 4}));
+    const auto plan = scene.plan();
+    REQUIRE(plan.functions.size() == 1);
+    CHECK(plan.functions[0].calls == 2);
+    // As the one that was met first: the last one.
+    CHECK(plan.regions[1].items.front().index == 1);
+    CHECK(plan.regions[2].items.front().index == 3);
+    CHECK(names_of(scene.model, plan.inputs[1]) == std::vector<std::string>{"x", "w"});
+    CHECK(names_of(scene.model, plan.inputs[2]) == std::vector<std::string>{"c", "v"});
+}
+
+TEST_CASE("classify_regions: another order does not hide other wiring") {
+    test::fold_scene scene(bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
+                                     node("Sub", {"a", "b"}, {"c"}), node("Tanh", {"v"}, {"d"}),
+                                     node("Relu", {"c"}, {"e"}), node("Sub", {"d", "e"}, {"y"})}),
+                           test::layers(2), in_modules({2, 2, 2, 4, 4, 4}));
+    const auto plan = scene.plan();
+    CHECK(plan.functions.size() == 2);
+    CHECK(plan.regions[1].items.front().index == 0);
+}
+
 TEST_CASE("classify_regions: a hash alone makes nothing shared") {
     auto scene = two_layers({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}),
                              node("Add", {"b", "v"}, {"c"}), node("Tanh", {"c"}, {"y"})});

@@ -9,6 +9,8 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -40,7 +42,7 @@ TEST_CASE("module_members: agrees with asking every operator", "[model][module_m
                     all.push_back(v);
                 }
             }
-            REQUIRE(std::ranges::equal(members.direct(m), direct));
+            REQUIRE(ranges::equal(members.direct(m), direct));
             REQUIRE(members.all(m) == all);
             REQUIRE(members.count(m) == all.size());
         }

@@ -3,6 +3,8 @@
 
 #include "../../catch.hpp"
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,7 +20,7 @@ TEST_CASE("parameter_shapes: shapes come back by number", "[parameter_shapes]") 
     }
     for (stemma::id p = 0; p < made.size(); ++p) {
         REQUIRE(shapes.knows(p));
-        CHECK(std::ranges::equal(shapes.of(p), made[p]));
+        CHECK(ranges::equal(shapes.of(p), made[p]));
     }
     CHECK_FALSE(shapes.knows(4));
 }

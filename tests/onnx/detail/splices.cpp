@@ -5,6 +5,7 @@
 #include "../../scratch_folder.hpp"
 
 #include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
 
 #include <cstddef>
 #include <string>
@@ -36,6 +37,10 @@ TEST_CASE("splices: all sinks make the same of the same calls", "[onnx][splices]
     stemma::detail::string_splice text(source, "what was there");
     splice(text);
     CHECK(text.text == expected);
+    stemma::string_sink views;
+    stemma::detail::view_splice in_views(source, views);
+    splice(in_views);
+    CHECK(views.text == expected);
     {
         stemma::output_file out(folder.file("whole"));
         stemma::detail::file_splice sink(file, out);

@@ -9,6 +9,8 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -77,8 +79,8 @@ TEST_CASE("graph_sketch: inputs are told from weights, and omitted outputs are n
     CHECK(sketch->type(1) == "mine::Add");
     CHECK_FALSE(sketch->has_type("Add"));
     CHECK(sketch->made(0).size() == 2);
-    CHECK(std::ranges::equal(sketch->read_from(0), std::vector<id>{graph_sketch::given}));
-    CHECK(std::ranges::equal(sketch->read_from(1), std::vector<id>{0, 0}));
+    CHECK(ranges::equal(sketch->read_from(0), std::vector<id>{graph_sketch::given}));
+    CHECK(ranges::equal(sketch->read_from(1), std::vector<id>{0, 0}));
 }
 
 TEST_CASE("read_sketch: what is damaged, or of another tree, is none") {

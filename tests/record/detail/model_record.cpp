@@ -12,6 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +66,7 @@ module_tree random_tree(test::random_numbers& random) {
 }
 
 bool same_tensor(const stemma::tensor_info& a, const stemma::tensor_info& b) {
-    return a.name == b.name && a.dtype == b.dtype && std::ranges::equal(a.shape, b.shape) &&
+    return a.name == b.name && a.dtype == b.dtype && ranges::equal(a.shape, b.shape) &&
            a.trainable == b.trainable;
 }
 
@@ -90,7 +92,7 @@ void check_same_tree(const module_tree& a, const module_tree& b) {
         CHECK(a.aliases()[i].path == b.aliases()[i].path);
         CHECK(a.aliases()[i].module == b.aliases()[i].module);
     }
-    CHECK(std::ranges::equal(a.shared_parameters(), b.shared_parameters()));
+    CHECK(ranges::equal(a.shared_parameters(), b.shared_parameters()));
 }
 
 void check_round_trip(const recorded_model& record) {

@@ -9,6 +9,8 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 
+#include <range/v3/algorithm/equal.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -64,7 +66,7 @@ TEST_CASE("sketch_lookup: who reads a node, and who is near") {
     const stemma::detail::sketch_lookup lookup(then);
     CHECK(lookup.only_reader(0) == 1);
     CHECK(lookup.only_reader(7) == no_id);
-    CHECK(std::ranges::equal(lookup.readers(5), std::vector<id>{7}));
+    CHECK(ranges::equal(lookup.readers(5), std::vector<id>{7}));
     CHECK(lookup.is_near(0, std::vector<id>{4}));
     CHECK_FALSE(lookup.is_near(0, std::vector<id>{5}));
     CHECK_FALSE(lookup.is_near(0, {}));

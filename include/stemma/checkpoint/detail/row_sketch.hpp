@@ -2,12 +2,11 @@
 #ifndef STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 #define STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 
-#include <stemma/config.hpp>
+#include <stemma/core/detail/bit_cast.hpp>
 #include <stemma/core/detail/hash.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +44,7 @@ struct strided_floats {
             return load(double());
         case 16:
             return static_cast<double>(
-                std::bit_cast<float>(std::uint32_t{load(std::uint16_t())} << 16U));
+                detail::bit_cast<float>(std::uint32_t{load(std::uint16_t())} << 16U));
         default:
             return half(load(std::uint16_t()));
         }

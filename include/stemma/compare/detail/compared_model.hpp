@@ -2,12 +2,12 @@
 #ifndef STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 
-#include <stemma/compare/detail/attribute_defaults.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/detail/attribute_defaults.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>

@@ -41,7 +41,7 @@ public:
     }
     id_iterator operator--(int) noexcept { return id_iterator(at_--); }
     id_iterator& operator+=(difference_type n) noexcept {
-        at_ = static_cast<id>(at_ + n);
+        at_ += static_cast<id>(n);
         return *this;
     }
     id_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
@@ -49,7 +49,7 @@ public:
     friend id_iterator operator+(difference_type n, id_iterator i) noexcept { return i += n; }
     friend id_iterator operator-(id_iterator i, difference_type n) noexcept { return i -= n; }
     friend difference_type operator-(id_iterator a, id_iterator b) noexcept {
-        return difference_type{a.at_} - difference_type{b.at_};
+        return static_cast<difference_type>(a.at_) - static_cast<difference_type>(b.at_);
     }
     friend auto operator<=>(id_iterator, id_iterator) = default;
 

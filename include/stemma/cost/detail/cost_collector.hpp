@@ -34,6 +34,7 @@ public:
     struct sums {
         polynomial macs;
         polynomial flops;
+        polynomial activations;    // bytes
         std::uint64_t unknown = 0; // nodes
         std::uint64_t loops = 0;   // nodes whose bodies count once
     };
@@ -50,6 +51,7 @@ public:
         , modules_(tree.size())
         , macs_(model.node_count(), 0)
         , flops_(model.node_count(), 0)
+        , activations_(model.node_count(), 0)
         , bytes_(model.value_count(), 0)
         , buffer_(model.value_count(), no_id) {}
 
@@ -97,15 +99,15 @@ public:
         if (!contents_.bodies_of(node).empty()) {
             for_each_read(model_, contents_, node, [&](id value) { memory_.use(buffer_[value]); });
             modules_[m].loops += model_.op_type(node) == "If" ? 0U : 1U;
-            make_all(node);
+            make_all(node, m);
         } else if (model_.callee(node) == no_id) {
             add_cost(node, m);
-            make_all(node);
+            make_all(node, m);
         } else if (left_ == node) {
             note_sizes(node);
         } else { // too deep, or a recursion
             ++modules_[m].unknown;
-            make_all(node);
+            make_all(node, m);
         }
         for (id i = 0; i < model_.output_count(node); ++i) {
             memory_.use(buffer_[model_.first_output(node) + i]);
@@ -129,6 +131,7 @@ public:
     /// By node of the main graph, with all that runs inside: extents.
     [[nodiscard]] std::vector<std::int64_t>& macs() noexcept { return macs_; }
     [[nodiscard]] std::vector<std::int64_t>& flops() noexcept { return flops_; }
+    [[nodiscard]] std::vector<std::int64_t>& activations() noexcept { return activations_; }
     /// By value, outside of functions: an extent; 0 where it is stored in the file.
     [[nodiscard]] std::vector<std::int64_t>& bytes() noexcept { return bytes_; }
 
@@ -204,7 +207,7 @@ private:
         }
     }
 
-    void make_all(id node) {
+    void make_all(id node, id m) {
         if (model_.op_type(node) == "Constant" && model_.domain(node).empty()) {
             return; // stored in the file
         }
@@ -221,8 +224,19 @@ private:
                 buffer_[value] = buffer_[inputs[0]];
             } else {
                 make(value);
+                count(bytes_[value], node, m);
             }
         }
+    }
+
+    /// Counts bytes of a value that a node makes; those of unknown size count elsewhere.
+    void count(std::int64_t bytes, id node, id m) {
+        if (bytes == any_extent) {
+            return;
+        }
+        modules_[m].activations += algebra_->value(bytes);
+        auto& all = activations_[top_of(node)];
+        all = algebra_->add(all, bytes);
     }
 
     const wire_model& model_;
@@ -235,6 +249,7 @@ private:
     std::vector<sums> modules_;
     std::vector<std::int64_t> macs_;
     std::vector<std::int64_t> flops_;
+    std::vector<std::int64_t> activations_;
     std::vector<std::int64_t> bytes_;
     std::vector<id> buffer_; // by value: where it is now
     live_memory memory_;

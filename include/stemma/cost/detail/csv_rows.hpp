@@ -3,10 +3,13 @@
 #define STEMMA_COST_DETAIL_CSV_ROWS_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
+#include <stemma/io/detail/real_text.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -25,7 +28,7 @@ public:
         }
         const auto line = rest_.substr(0, rest_.find('\n'));
         for (const char mark : {';', '\t'}) {
-            separator_ = std::ranges::count(line, mark) > std::ranges::count(line, separator_)
+            separator_ = detail::range::count(line, mark) > detail::range::count(line, separator_)
                              ? mark
                              : separator_;
         }
@@ -128,12 +131,13 @@ find_column(const std::vector<std::string>& headings,
                                                                  : 1.0;
 }
 
-/// Returns: a number that a field holds, as a whole.
+/// Returns: a number that a field holds, as a whole; no infinite one.
 [[nodiscard]] inline std::optional<double> read_real(std::string_view text) {
     double value = 0;
     const auto* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
+    const auto read = detail::read_real(text.data(), end, value);
+    return read.ec == std::errc() && read.ptr == end && std::isfinite(value) ? std::optional(value)
+                                                                             : std::nullopt;
 }
 
 } // namespace stemma::detail

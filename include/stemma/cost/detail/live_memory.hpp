@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_DETAIL_LIVE_MEMORY_HPP
 #define STEMMA_COST_DETAIL_LIVE_MEMORY_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/types/polynomial.hpp>
@@ -72,7 +73,7 @@ public:
                 asked.emplace_back(where[m], m);
             }
         }
-        std::ranges::sort(asked);
+        detail::range::sort(asked);
         std::vector<polynomial> result(tree.size());
         auto next = asked.begin();
         sweep(by_birth, by_death, polynomial(), value, [&](id step, const polynomial& live) {
@@ -96,7 +97,7 @@ private:
         for (id i = 0; i < result.size(); ++i) {
             result[i] = i;
         }
-        std::ranges::stable_sort(result, {}, [&](id i) { return key(buffers_[i]); });
+        detail::range::stable_sort_by(result, [&](id i) { return key(buffers_[i]); });
         return result;
     }
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_DETAIL_MODULE_FLOW_HPP
 #define STEMMA_COST_DETAIL_MODULE_FLOW_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -48,7 +49,7 @@ public:
                 }
             }
         }
-        std::ranges::sort(reads);
+        detail::range::sort(reads);
         reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
         for (std::size_t i = 0, end = 0; i < reads.size(); i = end) {
             while (end < reads.size() && reads[end].first == reads[i].first) {

@@ -2,6 +2,7 @@
 #ifndef STEMMA_CUT_DETAIL_CUT_FACTS_HPP
 #define STEMMA_CUT_DETAIL_CUT_FACTS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/boundary.hpp>
@@ -79,7 +80,7 @@ public:
 
     /// Whether all of some vertices are constant.
     [[nodiscard]] bool are_apart(std::span<const id> members) const {
-        return std::ranges::all_of(members, [&](id v) { return set.apart[v]; });
+        return detail::range::all_of(members, [&](id v) { return set.apart[v]; });
     }
 
     /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/error.hpp>
@@ -85,7 +86,7 @@ public:
     /// Whether some file but the weights is no longer as it was written.
     [[nodiscard]] bool is_edited() const {
         return skeleton_.edited ||
-               std::ranges::any_of(parts_, [](const auto& part) { return part.edited; });
+               detail::range::any_of(parts_, [](const auto& part) { return part.edited; });
     }
 
     /// Returns: how many nodes the source had.

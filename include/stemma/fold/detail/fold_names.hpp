@@ -2,6 +2,7 @@
 #ifndef STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/model/module_view.hpp>
@@ -32,7 +33,7 @@ namespace stemma::detail {
             return {};
         }
         scope = scope.substr(0, slash);
-        const auto inside = std::ranges::count_if(names, [&](std::string_view name) {
+        const auto inside = detail::range::count_if(names, [&](std::string_view name) {
             return name.size() > scope.size() && name.starts_with(scope) &&
                    name[scope.size()] == '/';
         });
@@ -125,7 +126,7 @@ private:
 
     [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
         const auto& items = plan_.regions[region].items;
-        return std::ranges::any_of(items, [&](const fold_item& item) {
+        return detail::range::any_of(items, [&](const fold_item& item) {
             return !item.is_region && !contents.bodies_of(item.index).empty();
         });
     }

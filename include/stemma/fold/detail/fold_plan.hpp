@@ -2,6 +2,7 @@
 #ifndef STEMMA_FOLD_DETAIL_FOLD_PLAN_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_PLAN_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/fold_regions.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -103,7 +104,7 @@ struct fold_plan {
     /// Returns: how many regions are calls.
     [[nodiscard]] std::size_t call_count() const {
         return static_cast<std::size_t>(
-            std::ranges::count_if(function, [](id f) { return f != no_id; }));
+            detail::range::count_if(function, [](id f) { return f != no_id; }));
     }
 
     /// Returns: the region whose items the function of a region has; of a graph itself.

@@ -27,7 +27,11 @@ struct operator_name {
     std::string_view type;     ///< the name of the function, where one is called
     std::string_view overload; ///< "" where it is not written
 
-    friend auto operator<=>(const operator_name&, const operator_name&) = default; // NOLINT
+    friend bool operator==(const operator_name&, const operator_name&) = default;
+    // Texts of libc++ have no <=> before version 15.
+    friend bool operator<(const operator_name& a, const operator_name& b) noexcept {
+        return std::tie(a.domain, a.type, a.overload) < std::tie(b.domain, b.type, b.overload);
+    }
 };
 
 /// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).

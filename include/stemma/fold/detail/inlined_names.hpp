@@ -2,6 +2,7 @@
 #ifndef STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 #define STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -168,7 +169,7 @@ private:
         bool first = true;
         for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
             const auto attribute = modules_.attribute(*m);
-            const bool member = !first && std::ranges::all_of(attribute, [](char c) {
+            const bool member = !first && detail::range::all_of(attribute, [](char c) {
                 return c >= '0' && c <= '9';
             });
             scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);

@@ -3,6 +3,7 @@
 #define STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/edit_bodies.hpp>
@@ -108,7 +109,7 @@ private:
         }
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(field.inner()).domain;
-            return std::ranges::find(record_.domains, domain) != record_.domains.end();
+            return detail::range::contains(record_.domains, domain);
         }
         return field.is_bytes(at_model::metadata_props) && is_note(field);
     }

@@ -2,23 +2,22 @@
 #ifndef STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP
 #define STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP
 
-#include <stemma/core/detail/hash.hpp>
-#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/align/detail/graph_section.hpp>
+#include <stemma/align/detail/match_sections.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
+#include <stemma/fold/detail/region_forms.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/onnx/detail/values_read.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <numeric>
 #include <set>
 #include <span>
@@ -30,30 +29,6 @@
 
 namespace stemma::detail {
 
-/// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
-/// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
-/// they are, but for its kind.
-template <class Shapes>
-concept node_shapes_like = requires(Shapes& shapes, id node) {
-    { shapes.hash(node, true) } -> std::convertible_to<std::uint64_t>;
-    { shapes.equal(node, node, true) } -> std::convertible_to<bool>;
-};
-
-/// Returns: the path of a module from one around it; "" for that itself.
-/// Complexity: O(length and depth).
-template <module_view Modules>
-[[nodiscard]] std::string relative_path(const Modules& modules, id from, id to) {
-    std::vector<id> way;
-    for (auto m = to; m != from && m != 0; m = modules.index().parent(m)) {
-        way.push_back(m);
-    }
-    std::string path;
-    for (auto m = way.rbegin(); m != way.rend(); ++m) {
-        path.append(path.empty() ? "" : ".").append(modules.attribute(*m));
-    }
-    return path;
-}
-
 /// Finds regions that do the same, and what goes into and comes out of each.
 template <module_view Modules, node_shapes_like Shapes>
 class region_classes {
@@ -63,32 +38,29 @@ public:
                    std::span<const attribution> attributions, Shapes& shapes,
                    const fold_options<Modules>& options, fold_plan& plan)
         : model_(model)
-        , contents_(contents)
         , modules_(modules)
         , graphs_(graphs)
         , place_(place)
-        , attributions_(attributions)
         , shapes_(shapes)
         , options_(options)
         , plan_(plan)
         , vary_(options.vary_constants)
-        , number_(model.value_count(), no_id) {}
+        , forms_of_(model, contents, modules, attributions, shapes, plan, vary_) {}
 
     void classify_all() {
         const auto count = plan_.regions.size();
         plan_.function.assign(count, no_id);
         plan_.inputs.resize(count);
         plan_.outputs.resize(count);
-        exported_.resize(count);
         find_paths();
         for (const auto& graph : graphs_) {
             find_exports(model_, graph, place_, plan_, [&](id r, id value) {
-                exported_[r].push_back({value, 0});
+                forms_of_.exported(r).push_back({value, 0});
             });
         }
         for (auto r = static_cast<id>(count); r-- > 0;) {
             if (!plan_.is_graph(r)) {
-                classify(r);
+                plan_.function[r] = classify(r);
             }
         }
         put_outputs_in_order();
@@ -96,13 +68,6 @@ public:
     }
 
 private:
-    /// How a body looks: equal for bodies that may be one function.
-    struct form {
-        std::vector<std::uint64_t> tokens;
-        std::vector<id> nodes; // of the region itself
-        std::uint64_t hash = 0;
-    };
-
     void find_paths() {
         plan_.paths.resize(plan_.regions.size());
         for (id r = 0; r < plan_.regions.size(); ++r) {
@@ -114,170 +79,103 @@ private:
         }
     }
 
-    /// Returns: a number for the path of a module from one around it.
-    [[nodiscard]] id way_number(id from, id to) {
-        const auto [known, is_new] =
-            ways_.try_emplace(std::uint64_t{from} << 32U | to, static_cast<id>(ways_.size()));
-        if (is_new) {
-            known->second = paths_.intern(relative_path(modules_, from, to));
-        }
-        return known->second;
-    }
-
-    [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
-
-    void classify(id r) {
-        form made;
-        std::vector<id> externals = number_items(r, made);
-        auto& exported = exported_[r];
-        for (auto& [value, number] : exported) {
-            number = number_[value];
-        }
-        std::sort(exported.begin(), exported.end(),
-                  [](const auto& a, const auto& b) { return a.second < b.second; });
-        made.tokens.push_back(~std::uint64_t{0});
-        for (const auto& [value, number] : exported) {
-            made.tokens.push_back(number);
-        }
-        auto& inputs = plan_.inputs[r];
-        for (const bool weight : {false, true}) {
-            std::copy_if(externals.begin(), externals.end(), std::back_inserter(inputs),
-                         [&](id value) { return is_weight(value) == weight; });
-        }
-        for (auto token : made.tokens) {
-            made.hash = hash_mix(made.hash, token);
-        }
-        for (auto node : made.nodes) {
-            made.hash = hash_mix(made.hash, shapes_.hash(node, vary_));
-        }
-        for (auto value : used_) {
-            number_[value] = no_id;
-        }
-        used_.clear();
-        plan_.function[r] = function_of(r, std::move(made));
-    }
-
-    [[nodiscard]] id module_in(const fold_region& region, id node) const {
-        const auto m = attributions_[node].module;
-        return modules_.index().is_ancestor(region.module, m) ? m : region.module;
-    }
-
-    /// Numbers values as they appear, and writes down who reads and makes which.
-    /// Returns: the values that come from outside.
-    [[nodiscard]] std::vector<id> number_items(id r, form& made) {
-        std::vector<id> externals;
-        const auto note = [&](id value, bool read) {
-            if (value == no_id || model_.value_name(value).empty()) {
-                made.tokens.push_back(no_id);
-                return;
-            }
-            if (number_[value] == no_id) {
-                number_[value] = static_cast<id>(used_.size());
-                used_.push_back(value);
-                if (read) {
-                    externals.push_back(value);
-                    made.tokens.push_back(is_weight(value) ? 1 : 2);
-                }
-            }
-            made.tokens.push_back(number_[value] + std::uint64_t{16});
-        };
-        const auto& region = plan_.regions[r];
-        for (const auto& item : region.items) {
-            if (item.is_region) {
-                made.tokens.push_back(3);
-                made.tokens.push_back(plan_.function[item.index]);
-                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
-                for (auto value : plan_.inputs[item.index]) {
-                    note(value, true);
-                }
-                for (const auto& [value, number] : exported_[item.index]) {
-                    note(value, false);
-                }
-                continue;
-            }
-            const auto node = item.index;
-            const auto read = values_read(model_, contents_, node);
-            made.nodes.push_back(node);
-            made.tokens.push_back(4);
-            made.tokens.push_back(way_number(region.module, module_in(region, node)));
-            made.tokens.push_back(read.size());
-            for (auto value : read) {
-                note(value, true);
-            }
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                note(model_.first_output(node) + i, false);
-            }
-            note_bodies(node, made);
-        }
-        return externals;
-    }
-
-    /// Writes down what of the bodies of a node are calls, and of which functions, and what says
-    /// of which module it is. All else of bodies is compared with the node.
-    void note_bodies(id node, form& made) {
-        if (!plan_.changes_inside(node)) {
-            return;
-        }
-        for (auto g : contents_.bodies_of(node)) {
-            made.tokens.push_back(5);
-            plan_.look_into(
-                g, contents_, [&](id region) { note_inside(region, made); },
-                [&](id inside) { note_in_body(inside, made); });
-        }
-    }
-
-    void note_inside(id r, form& made) {
-        for (const auto& item : plan_.regions[r].items) {
-            if (item.is_region) {
-                made.tokens.push_back(3);
-                made.tokens.push_back(plan_.function[item.index]);
-                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
-                note_inside(item.index, made);
-                made.tokens.push_back(6);
-            } else {
-                note_in_body(item.index, made);
-            }
-        }
-    }
-
-    void note_in_body(id node, form& made) {
-        made.tokens.push_back(4);
-        made.tokens.push_back(model_.position(node));
-        const auto noted = plan_.noted.find(node);
-        if (noted != plan_.noted.end()) {
-            made.tokens.push_back(7);
-            made.tokens.push_back(
-                way_number(plan_.regions[noted->second].module, attributions_[node].module));
-        }
-        note_bodies(node, made);
-    }
-
-    [[nodiscard]] bool is_named_alike(id a, id b) const {
+    /// Whether the policy calls the functions of two regions the same.
+    [[nodiscard]] bool is_named_alike(id region, id other) const {
+        const auto a = plan_.regions[region].module;
+        const auto b = plan_.regions[other].module;
         return a == b || options_.name_of(modules_, a) == options_.name_of(modules_, b);
     }
 
-    [[nodiscard]] id function_of(id r, form made) {
-        auto& candidates = by_hash_[made.hash];
-        const auto module = plan_.regions[r].module;
-        for (auto f : candidates) {
+    [[nodiscard]] id classify(id r) {
+        auto made = forms_of_.read(r);
+        auto f = known_function(r, made);
+        f = f == no_id ? find_reordered(r, made) : f;
+        if (f == no_id) {
+            return add_function(r, std::move(made));
+        }
+        plan_.functions[f].region = r; // the first one is met last
+        ++plan_.functions[f].calls;
+        return f;
+    }
+
+    [[nodiscard]] id known_function(id r, const region_form& made) const {
+        const auto candidates = by_hash_.find(made.hash);
+        if (candidates == by_hash_.end()) {
+            return no_id;
+        }
+        for (auto f : candidates->second) {
             const auto& known = forms_[f];
-            auto& function = plan_.functions[f];
             if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
-                is_named_alike(plan_.regions[function.region].module, module) &&
+                is_named_alike(plan_.functions[f].region, r) &&
                 std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
                            [&](id a, id b) { return shapes_.equal(a, b, vary_); })) {
-                function.region = r; // the first one is met last
-                ++function.calls;
                 return f;
             }
         }
+        return no_id;
+    }
+
+    /// Puts the items of a region into the order of an equal one that has a function.
+    /// Returns: that function; `no_id` where there is none, and all is as it was.
+    [[nodiscard]] id find_reordered(id r, region_form& made) {
+        const auto found = by_contents_.find(made.contents);
+        if (found == by_contents_.end()) {
+            return no_id;
+        }
+        for (auto f : std::exchange(found->second, {})) {
+            const auto section = forms_of_.section(plan_.functions[f].region, forms_[f]);
+            by_digest_[section_colors(section).digest()].push_back(f);
+        }
+        const auto section = forms_of_.section(r, made);
+        const section_colors colors(section);
+        const auto candidates = by_digest_.find(colors.digest());
+        if (candidates == by_digest_.end()) {
+            return no_id;
+        }
+        const auto items = plan_.regions[r].items;
+        for (auto candidate : candidates->second) {
+            const auto first = plan_.functions[candidate].region;
+            if (is_named_alike(first, r) &&
+                take_order(first, forms_[candidate], r, section, colors)) {
+                made = forms_of_.read(r);
+                if (const auto f = known_function(r, made); f != no_id) {
+                    return f;
+                }
+                plan_.regions[r].items = items;
+                made = forms_of_.read(r);
+            }
+        }
+        return no_id;
+    }
+
+    [[nodiscard]] bool take_order(id first, const region_form& form, id r,
+                                  const graph_section& section, const section_colors& colors) {
+        const auto known = forms_of_.section(first, form);
+        section_match match;
+        if (!match_sections(
+                known, section_colors(known), section, colors, [](id, id) { return true; },
+                match)) {
+            return false;
+        }
+        auto& items = plan_.regions[r].items;
+        std::vector<fold_item> ordered;
+        ordered.reserve(items.size());
+        for (auto item : match.items) {
+            ordered.push_back(items[item]);
+        }
+        items = std::move(ordered);
+        return true;
+    }
+
+    [[nodiscard]] id add_function(id r, region_form made) {
         const auto f = static_cast<id>(plan_.functions.size());
-        candidates.push_back(f);
+        by_hash_[made.hash].push_back(f);
+        by_contents_[made.contents].push_back(f);
         planned_function function;
         function.region = r;
         function.calls = 1;
-        function.activations = static_cast<id>(
-            std::ranges::count_if(plan_.inputs[r], [&](id value) { return !is_weight(value); }));
+        function.activations = static_cast<id>(detail::range::count_if(
+            plan_.inputs[r], [&](id value) { return !forms_of_.is_weight(value); }));
         plan_.functions.push_back(std::move(function));
         forms_.push_back(std::move(made));
         return f;
@@ -291,12 +189,12 @@ private:
                 graphs_.begin(), graphs_.end(), plan_.graph[r],
                 [](const divided_graph& one, id number) { return one.graph < number; });
             std::vector<id> values;
-            for (const auto& [value, number] : exported_[r]) {
+            for (const auto& [value, number] : forms_of_.exported(r)) {
                 values.push_back(value);
             }
             const auto first = first_uses(model_, graph, place_, plan_, r, values);
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
-            for (const auto& [value, number] : exported_[r]) {
+            for (const auto& [value, number] : forms_of_.exported(r)) {
                 const auto use = first.find(value);
                 order.emplace_back(use == first.end() ? no_id : use->second, number, value);
             }
@@ -311,7 +209,7 @@ private:
                 continue;
             }
             std::unordered_map<id, id> value_of;
-            for (const auto& [value, number] : exported_[r]) {
+            for (const auto& [value, number] : forms_of_.exported(r)) {
                 value_of.emplace(number, value);
             }
             for (auto number : slots_[plan_.function[r]]) {
@@ -353,34 +251,32 @@ private:
     }
 
     const onnx_model& model_;
-    const graph_contents& contents_;
     const Modules& modules_;
     std::span<const divided_graph> graphs_; // ascending
     std::span<const id> place_;             // by node: the innermost region
-    std::span<const attribution> attributions_;
     Shapes& shapes_;
     const fold_options<Modules>& options_;
     fold_plan& plan_;
     bool vary_;
-    std::vector<id> number_; // by value: in the region that is being looked at
-    std::vector<id> used_;   // those that have one
-    std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
-    std::vector<form> forms_;                              // by function
-    std::vector<std::vector<id>> slots_;                   // by function: numbers of outputs
-    std::unordered_map<std::uint64_t, std::vector<id>> by_hash_;
-    string_pool paths_;
-    std::unordered_map<std::uint64_t, id> ways_;
+    region_forms<Modules, Shapes> forms_of_;
+    std::vector<region_form> forms_;     // by function
+    std::vector<std::vector<id>> slots_; // by function: numbers of outputs
+    using functions_by_hash = std::unordered_map<std::uint64_t, std::vector<id>>;
+    functions_by_hash by_hash_;
+    functions_by_hash by_contents_; // those that are not in the next one
+    functions_by_hash by_digest_;   // of sections
 };
 
 /// Finds out which regions of a plan do the same, gives those one function, and says what goes into
 /// and comes out of every region.
 ///
 /// `graphs` are those that have regions, ascending, and `place` says by node in which it stands.
-/// Two regions do the same when their items are equal one by one, `shapes` deciding on nodes, and
-/// are wired alike, and when the same of their bodies are calls; they share a function when the
-/// options name their modules alike. Inputs come in the order in which they are read, those that
-/// are no initializers first; outputs in the order in which they are used behind the first call.
-/// Complexity: O(V + E) expected, for every level of regions inside each other.
+/// Two regions do the same when their items are equal, `shapes` deciding on nodes, and are wired
+/// alike, in whatever order they stand, and when the same of their bodies are calls; they share a
+/// function when the options name their modules alike. Items of a region that stand in another
+/// order than in the function are put into that. Inputs come in the order in which they are read,
+/// those that are no initializers first; outputs in the order in which they are used behind the
+/// first call. Complexity: O(V + E) expected, for every level of regions inside each other.
 template <module_view Modules, node_shapes_like Shapes>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
                       const Modules& modules, std::span<const divided_graph> graphs,

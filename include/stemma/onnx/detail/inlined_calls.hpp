@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 #define STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -217,7 +218,7 @@ private:
         for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
              begin = dot + 1, dot = parameter.find('.', begin)) {
             const auto part = parameter.substr(begin, dot - begin);
-            const bool member = !scope.empty() && std::ranges::all_of(part, [](char c) {
+            const bool member = !scope.empty() && detail::range::all_of(part, [](char c) {
                 return c >= '0' && c <= '9';
             });
             scope.append(member ? "." : "/").append(part);

@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
 #define STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/dependence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -18,7 +19,7 @@ namespace stemma::detail {
     constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
                                                      "RandomUniform", "RandomUniformLike",
                                                      "Multinomial",   "Bernoulli"};
-    return domain.empty() && std::ranges::find(random, type) != random.end();
+    return domain.empty() && detail::range::contains(random, type);
 }
 
 /// Returns: by node, whether its type alone makes it random.

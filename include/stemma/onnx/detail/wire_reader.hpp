@@ -14,6 +14,10 @@
 
 namespace stemma::detail {
 
+// Numbers are copied from where they stand in a file, in the order that protobuf and ONNX give
+// their bytes.
+static_assert(std::endian::native == std::endian::little);
+
 /// Returns: how many bytes a varint takes in minimal form.
 [[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
     return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;

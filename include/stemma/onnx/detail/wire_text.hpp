@@ -29,10 +29,14 @@ inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noex
 }
 
 // What is appended is handed over as a view: two pointers a string takes by way of a replacement.
+// libc++ makes a view of two pointers from version 15 on.
+[[nodiscard]] inline std::string_view text_between(const char* begin, const char* end) noexcept {
+    return {begin, static_cast<std::size_t>(end - begin)};
+}
 
 inline void append_varint(std::uint64_t value, std::string& out) {
     char bytes[max_varint_size];
-    out.append(std::string_view(bytes, put_varint(value, bytes)));
+    out.append(text_between(bytes, put_varint(value, bytes)));
 }
 
 /// Appends the tag of a field of bytes.
@@ -43,7 +47,7 @@ inline void append_tag(std::uint32_t field, std::string& out) {
 /// Appends a field of bytes: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
     char header[2 * max_varint_size];
-    out.append(std::string_view(header, put_header(field, content.size(), header)));
+    out.append(text_between(header, put_header(field, content.size(), header)));
     out.append(content);
 }
 
@@ -61,7 +65,7 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
         2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
     char header[4 * max_varint_size];
     char* const end = put_header(entry::key, key.size(), put_header(field, size, header));
-    out.append(std::string_view(header, end));
+    out.append(text_between(header, end));
     out.append(key);
     append_field(entry::value, value, out);
 }

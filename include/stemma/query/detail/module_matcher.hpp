@@ -67,6 +67,7 @@ public:
     struct sizes {
         std::function<double(query_kind, id)> size;        ///< nodes, parameters or weights
         std::function<vertex_marks(const query&)> holders; ///< that hold what a query asks for
+        std::function<std::vector<id>(id)> like;           ///< that do the same as one
     };
 
     /// Requires: both outlive the matcher.
@@ -139,6 +140,8 @@ private:
             vertex_marks holds(size(), 0);
             find_paths(asked.pattern, holds);
             keep(holds, wanted, left);
+        } else if (asked.kind == query_kind::like) {
+            keep(find_like(asked.pattern), wanted, left);
         } else if (asked.kind == query_kind::has) {
             keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : vertex_marks(size(), 0),
                  wanted, left);
@@ -178,6 +181,30 @@ private:
         default:
             return keep([](id) { return false; });
         }
+    }
+
+    /// Returns: by module, whether path or tag fits a pattern, or it does what such a one does.
+    [[nodiscard]] vertex_marks find_like(std::string_view asked) const {
+        vertex_marks named(size(), 0);
+        if (asked.starts_with('/')) {
+            const glob pattern(asked, '/');
+            for (id m = 0; m < size(); ++m) {
+                named[m] = tags_->is_selected(m) && pattern.matches(tags_->text(m)) ? 1 : 0;
+            }
+        } else {
+            find_paths(asked, named);
+        }
+        auto holds = named;
+        for (id m = 0; sizes_.like && m < size(); ++m) {
+            // What is like one that was asked for before brought all others like it.
+            if (named[m] != 0 && (m == 0 || holds[m] != 2)) {
+                for (auto other : sizes_.like(m)) {
+                    holds[other] = 2;
+                }
+            }
+        }
+        std::replace(holds.begin(), holds.end(), char8_t{2}, char8_t{1});
+        return holds;
     }
 
     void find_paths(std::string_view asked, vertex_marks& holds) const {

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/query/query_term.hpp>
 
 #include <algorithm>
@@ -151,7 +152,7 @@ public:
         const auto text = word();
         const auto end = text.data() + text.size();
         double number = 0;
-        const auto parsed = std::from_chars(text.data(), end, number);
+        const auto parsed = detail::read_real(text.data(), end, number);
         if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || !fits(number)) {
             fail(at_, wanted);
         }
@@ -164,7 +165,7 @@ public:
         const auto text = word();
         const auto end = text.data() + text.size();
         double number = 0;
-        const auto parsed = std::from_chars(text.data(), end, number);
+        const auto parsed = detail::read_real(text.data(), end, number);
         std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
         if (unit.ends_with('B')) {
             unit.remove_suffix(1);

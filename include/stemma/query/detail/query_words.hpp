@@ -30,7 +30,7 @@ struct query_key {
     query_operand operand;
 };
 
-inline constexpr std::array<query_key, 24> query_keys{
+inline constexpr std::array<query_key, 25> query_keys{
     {{"after", query_kind::after, query_operand::place},
      {"attr", query_kind::attribute, query_operand::attribute},
      {"before", query_kind::before, query_operand::place},
@@ -43,6 +43,7 @@ inline constexpr std::array<query_key, 24> query_keys{
      {"feeds", query_kind::feeds, query_operand::place},
      {"from", query_kind::source, query_operand::pattern},
      {"has", query_kind::has, query_operand::place},
+     {"like", query_kind::like, query_operand::pattern},
      {"name", query_kind::name, query_operand::pattern},
      {"nodes", query_kind::nodes, query_operand::count},
      {"op", query_kind::op_type, query_operand::pattern},

@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
 #define STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/given_claims.hpp>
@@ -72,7 +73,7 @@ struct recorded_evidence {
         origins.clear();
         const auto note = [&](const std::string& path) {
             const auto module = find_module(lookup, path);
-            if (module != no_id && std::ranges::find(origins, module) == origins.end()) {
+            if (module != no_id && !detail::range::contains(origins, module)) {
                 origins.push_back(module);
             }
         };

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/prefetch.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/io/detail/xxh64.hpp>
@@ -64,7 +65,7 @@ public:
 
     /// Whether some operator was of a type. Complexity: O(types).
     [[nodiscard]] bool has_type(std::string_view type) const noexcept {
-        return std::ranges::find(types_, type) != types_.end();
+        return detail::range::contains(types_, type);
     }
 
     /// Returns: the hashes of the names of what a node made, see `hash_of`.
@@ -245,7 +246,7 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
     }
     const auto count = sketch.type_of_.size();
     const bool wired =
-        std::ranges::all_of(sketch.read_, [&](id from) { return from == given || from < count; });
+        detail::range::all_of(sketch.read_, [&](id from) { return from == given || from < count; });
     detail::digit_reader runs(stored.modules);
     std::int64_t module = 0;
     while (!runs.done() && !runs.failed()) {

@@ -3,6 +3,7 @@
 #define STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/given_claims.hpp>
@@ -165,7 +166,8 @@ private:
         while (last != marks_.end() && last->node == node) {
             ++last;
         }
-        return {first, last};
+        return std::span(marks_).subspan(static_cast<std::size_t>(first - marks_.begin()),
+                                         static_cast<std::size_t>(last - first));
     }
 
     /// Whether a mark is on the same type of operator as before, or near those whose neighbours it
@@ -186,7 +188,7 @@ private:
 
     [[nodiscard]] bool reads_from(id reader, id maker) const {
         const auto inputs = now_.inputs(reader);
-        return std::ranges::any_of(
+        return detail::range::any_of(
             inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
     }
 
@@ -253,7 +255,7 @@ private:
         }
         // Where nothing of what came behind is left, all that was cut off rather than taken in.
         const auto behind = lookup_.readers(region_.back());
-        if (std::ranges::all_of(
+        if (detail::range::all_of(
                 behind, [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
             return;
         }
@@ -272,7 +274,7 @@ private:
         const auto domain = spelled.rfind("::");
         const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
         const auto readers = readers_of(node);
-        return std::ranges::any_of(readers, [&](id reader) {
+        return detail::range::any_of(readers, [&](id reader) {
             return now_.op_type(reader).find(type) != std::string_view::npos;
         });
     }
@@ -280,11 +282,10 @@ private:
     /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
     [[nodiscard]] bool reads_only(id before) const {
         const auto from = then_.read_from(before);
-        return std::ranges::all_of(from, [&](id one) {
+        return detail::range::all_of(from, [&](id one) {
             return one != graph_sketch::given &&
-                   (!lookup_.is_dependent(one) ||
-                    std::ranges::find(region_, one) != region_.end() ||
-                    std::ranges::find(near_, one) != near_.end());
+                   (!lookup_.is_dependent(one) || detail::range::contains(region_, one) ||
+                    detail::range::contains(near_, one));
         });
     }
 
@@ -308,7 +309,7 @@ private:
 
     void grow(id node, id last) {
         const auto add = [&](id one) {
-            if (std::ranges::find(region_, one) == region_.end()) {
+            if (!detail::range::contains(region_, one)) {
                 region_.push_back(one);
             }
         };

@@ -3,6 +3,7 @@
 #define STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP
 
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 
@@ -43,7 +44,7 @@ public:
     [[nodiscard]] id only_reader(id node) const {
         const auto all = readers_[node];
         const bool one = !all.empty() &&
-                         std::ranges::all_of(all, [&](id other) { return other == all.front(); });
+                         detail::range::all_of(all, [&](id other) { return other == all.front(); });
         return one ? all.front() : no_id;
     }
 
@@ -88,7 +89,7 @@ public:
             const auto end = seen.size();
             const auto visit = [&](id next) {
                 if (next != graph_sketch::given && seen.size() < max_visited &&
-                    std::ranges::find(seen, next) == seen.end()) {
+                    !detail::range::contains(seen, next)) {
                     seen.push_back(next);
                 }
             };
@@ -99,8 +100,8 @@ public:
                 std::for_each(to.begin(), to.end(), visit);
             }
         }
-        return std::ranges::any_of(
-            seen, [&](id one) { return std::ranges::find(others, one) != others.end(); });
+        return detail::range::any_of(seen,
+                                     [&](id one) { return detail::range::contains(others, one); });
     }
 
 private:
@@ -118,7 +119,7 @@ private:
         std::vector<id> work;
         for (id node = 0; node < count; ++node) {
             const auto read = then_.read_from(node);
-            if (!hides(node) && std::ranges::find(read, graph_sketch::given) != read.end()) {
+            if (!hides(node) && detail::range::contains(read, graph_sketch::given)) {
                 dependent_[node] = true;
                 work.push_back(node);
             }

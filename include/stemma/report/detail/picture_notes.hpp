@@ -6,7 +6,8 @@
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
-#include <stemma/report/dot.hpp>
+#include <stemma/report/detail/dot_text.hpp>
+#include <stemma/report/detail/shape_arithmetic.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_description.hpp>
 
@@ -48,6 +49,7 @@ public:
         , counts_(&counts)
         , describe_(&describe)
         , attributes_(model)
+        , quiet_(find_shape_arithmetic(model))
         , leaves_(model.value_count()) {
         for (auto value : model.graph(0).outputs) {
             if (value != no_id) {
@@ -82,6 +84,9 @@ public:
     /// Complexity: that of `describe_attributes`.
     [[nodiscard]] std::string operator_attributes(id node) const { return attributes_(node); }
 
+    /// Whether a node only works out shapes.
+    [[nodiscard]] bool is_quiet(id node) const { return quiet_[node]; }
+
     /// Returns: how many parameters a module has, with all below.
     [[nodiscard]] std::string module_note(id m) const {
         const auto count = counts_->parameters[m];
@@ -114,6 +119,7 @@ private:
     const module_statistics* counts_;
     const Describe* describe_;
     attribute_texts attributes_;
+    std::vector<bool> quiet_;  // by node
     std::vector<bool> leaves_; // by value: is an output of the model
 };
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/exact_operands.hpp>
@@ -70,9 +71,9 @@ private:
             constexpr std::int64_t far = std::int64_t{1} << 30U;
             if (!number) {
                 const auto terms = at.terms(); // one below zero, of the extent, counts from the end
-                const bool below = !terms.empty() && std::ranges::all_of(terms, [](const auto& t) {
-                    return t.factor < 0;
-                });
+                const bool below =
+                    !terms.empty() &&
+                    detail::range::all_of(terms, [](const auto& t) { return t.factor < 0; });
                 return below ? whole + at : at;
             }
             return *number >= far    ? whole

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/exact_operands.hpp>
@@ -120,7 +121,7 @@ private:
         const auto inputs = model.inputs(node);
         const auto asks = inputs.empty() || inputs[0] == no_id ? no_id : model.producer(inputs[0]);
         if (a && b && a->size() == b->size() && asks != no_id && model.op_type(asks) == "Equal" &&
-            std::ranges::find(model.inputs(asks), inputs[2]) != model.inputs(asks).end()) {
+            detail::range::contains(model.inputs(asks), inputs[2])) {
             facts.numbers.emplace();
             for (std::size_t i = 0; i < a->size(); ++i) {
                 facts.numbers->push_back((*b)[i] == any_extent ? (*a)[i] : (*b)[i]);

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
 #define STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
 
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -30,9 +31,8 @@ template <class Number>
 /// Returns: the shortest text that reads back as the number.
 template <class Real>
 [[nodiscard]] std::string real_text(Real number) {
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    return {digits.data(), end};
+    std::array<char, real_text_size> digits{};
+    return {digits.data(), put_real(digits.data(), number)};
 }
 
 /// A tensor as people read it.

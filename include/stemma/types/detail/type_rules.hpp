@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
 #define STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/types/detail/elementwise_rules.hpp>
 #include <stemma/types/detail/layer_rules.hpp>
 #include <stemma/types/detail/movement_rules.hpp>
@@ -229,8 +230,10 @@ inline constexpr std::array<domain_rules, 3> type_rules{{
     {"com.microsoft.nchwc", blocked_rules},
 }};
 
-static_assert(std::ranges::all_of(type_rules, [](const domain_rules& known) {
-    return std::ranges::is_sorted(known.rules, {}, &type_rule::op_type);
+static_assert(detail::range::all_of(type_rules, [](const domain_rules& known) {
+    return std::is_sorted(
+        known.rules.begin(), known.rules.end(),
+        [](const type_rule& a, const type_rule& b) { return a.op_type < b.op_type; });
 }));
 
 /// Returns: the rule of an operator, if there is one. Complexity: O(log rules).
@@ -238,8 +241,9 @@ static_assert(std::ranges::all_of(type_rules, [](const domain_rules& known) {
                                                    std::string_view op_type) {
     for (const auto& known : type_rules) {
         if (known.domain == domain) {
-            const auto found =
-                std::ranges::lower_bound(known.rules, op_type, {}, &type_rule::op_type);
+            const auto found = std::lower_bound(
+                known.rules.begin(), known.rules.end(), op_type,
+                [](const type_rule& one, std::string_view type) { return one.op_type < type; });
             return found != known.rules.end() && found->op_type == op_type ? &*found : nullptr;
         }
     }

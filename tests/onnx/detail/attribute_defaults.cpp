@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/compare/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/attribute_defaults.hpp>
 
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace test::compare_detail_attribute_defaults {
+namespace test::onnx_detail_attribute_defaults {
 
 namespace {
 
@@ -45,4 +45,4 @@ TEST_CASE("is_default: numbers and texts") {
     CHECK(!says_nothing("LeakyRelu", one));
 }
 
-} // namespace test::compare_detail_attribute_defaults
+} // namespace test::onnx_detail_attribute_defaults

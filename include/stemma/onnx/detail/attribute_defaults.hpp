@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_COMPARE_DETAIL_ATTRIBUTE_DEFAULTS_HPP
-#define STEMMA_COMPARE_DETAIL_ATTRIBUTE_DEFAULTS_HPP
+#ifndef STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
+#define STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
 
 #include <stemma/onnx/detail/wire_reader.hpp>
 
@@ -102,4 +102,4 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
 
 } // namespace stemma::detail
 
-#endif // STEMMA_COMPARE_DETAIL_ATTRIBUTE_DEFAULTS_HPP
+#endif // STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_PYTHON_HANDLES_HPP
+#define STEMMA_EXAMPLES_PYTHON_HANDLES_HPP
+
+#include <stemma/stemma.hpp>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+/// Handles as Python sees them: each keeps its model alive.
+namespace stemma_python {
+
+namespace py = pybind11;
+
+/// A model, and a lock: threads that ask the same model wait for each other, all others run.
+struct opened_model {
+    opened_model(stemma::model opened, double taken) : model(std::move(opened)), seconds(taken) {}
+
+    stemma::model model;
+    double seconds = 0; ///< that it took to open
+    std::mutex asking{};
+};
+
+using model_ptr = std::shared_ptr<opened_model>;
+
+/// A handle and its model.
+template <class Ref>
+struct held {
+    model_ptr of;
+    Ref ref;
+};
+
+using py_node = held<stemma::node_ref>;
+using py_value = held<stemma::value_ref>;
+using py_module = held<stemma::module_ref>;
+using py_parameter = held<stemma::parameter_ref>;
+
+/// Returns: what `f(model)` returns, which must be no Python object: others run meanwhile.
+template <class Function>
+auto ask(const model_ptr& of, Function f) {
+    const py::gil_scoped_release others_run;
+    const std::lock_guard lock(of->asking);
+    return f(of->model);
+}
+
+/// Returns: text of a file, in which bytes that are no UTF-8 are replaced.
+inline py::str text(std::string_view bytes) {
+    auto* made =
+        PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
+    if (made == nullptr) {
+        throw py::error_already_set();
+    }
+    return py::reinterpret_steal<py::str>(made);
+}
+
+/// Returns: a handle for Python.
+template <class Ref>
+held<Ref> hold(const model_ptr& of, Ref ref) {
+    return {of, ref};
+}
+
+/// Returns: a tuple of handles, for the few that one has.
+template <class Range>
+py::tuple tuple_of(const model_ptr& of, const Range& range) {
+    py::list all;
+    for (const auto ref : range) {
+        all.append(hold(of, ref));
+    }
+    return all;
+}
+
+/// Returns: a sequence that makes handles as they are asked for.
+template <class Range>
+py::object lazily(const model_ptr& of, Range range) {
+    const auto size = static_cast<std::size_t>(ranges::size(range));
+    const py::cpp_function at([of, range = std::move(range)](std::size_t i) {
+        return hold(of, range[static_cast<ranges::range_difference_t<Range>>(i)]);
+    });
+    return py::module_::import("stemma._handles").attr("Handles")(size, at);
+}
+
+/// Returns: a handle or None.
+template <class Found>
+py::object or_none(const model_ptr& of, const Found& found) {
+    return found ? py::cast(hold(of, *found)) : py::none();
+}
+
+/// Adds a property whose value is text.
+template <class Class, class Function>
+void add_text(Class& type, const char* name, Function f, const char* says) {
+    type.def_property_readonly(
+        name, [f](const typename Class::type& self) { return text(std::invoke(f, self.ref)); },
+        says);
+}
+
+/// What all handles have: an index, and equality by model and index.
+template <class Class>
+void add_identity(Class& type) {
+    using self = typename Class::type;
+    type.def_property_readonly(
+        "index", [](const self& one) { return stemma::to_index(one.ref.id()); },
+        "its number among those of the model");
+    type.def_property_readonly(
+        "model", [](const self& one) { return one.of; }, "the model that it is of");
+    type.def("__eq__", [](const self& one, const py::object& other) {
+        return py::isinstance<self>(other) && other.cast<const self&>().ref == one.ref;
+    });
+    type.def("__hash__", [](const self& one) {
+        return std::hash<const void*>()(one.of.get()) ^ stemma::to_index(one.ref.id());
+    });
+}
+
+inline std::string module_text(const stemma::module_ref& module) {
+    const auto path = module.path();
+    return path.empty() ? "(root)" : path;
+}
+
+inline py::str repr(std::string_view kind, std::string_view name, std::string_view rest) {
+    return text(std::string("<stemma.").append(kind) + " '" + std::string(name) + "'" +
+                (rest.empty() ? "" : ": ") + std::string(rest) + ">");
+}
+
+inline void bind_claim(py::module_& m) {
+    py::class_<held<stemma::claim_ref>> type(m, "Claim", "What one source of evidence says.");
+    type.def_property_readonly(
+        "module", [](const held<stemma::claim_ref>& one) { return hold(one.of, one.ref.module()); },
+        "the module that it names");
+    add_text(type, "source", &stemma::claim_ref::source, "the source: `scope`, `parameter`");
+    type.def_property_readonly(
+        "confidence", [](const held<stemma::claim_ref>& one) { return one.ref.confidence(); },
+        "how sure the source is, 0 to 1");
+    type.def_property_readonly(
+        "is_exact", [](const held<stemma::claim_ref>& one) { return one.ref.is_exact(); },
+        "whether it names the deepest module");
+    type.def("__repr__", [](const held<stemma::claim_ref>& one) {
+        return repr("Claim", module_text(one.ref.module()), one.ref.source());
+    });
+}
+
+inline void bind_node(py::class_<py_node>& type) {
+    using ref = stemma::node_ref;
+    add_identity(type);
+    add_text(type, "name", &ref::name, "\"\" for a node without a name");
+    add_text(type, "op_type", &ref::op_type, "the operator, or the function that is called");
+    add_text(type, "domain", &ref::domain, "\"\" for the standard one");
+    add_text(type, "graph", &ref::graph, "the path of its graph, \"\" for the main one");
+    add_text(type, "tag", &ref::tag, "the tag of its module");
+    add_text(type, "provenance", &ref::provenance, "the evidence that was believed");
+    type.def_property_readonly(
+        "position", [](const py_node& one) { return one.ref.position(); },
+        "its place among the nodes of its graph");
+    type.def_property_readonly(
+        "module", [](const py_node& one) { return hold(one.of, one.ref.module()); },
+        "the deepest module that it came from");
+    type.def_property_readonly(
+        "confidence", [](const py_node& one) { return one.ref.confidence(); },
+        "how sure that is, 0 to 1");
+    type.def_property_readonly(
+        "call", [](const py_node& one) { return one.ref.call(); },
+        "which call of its module, None where unknown");
+    type.def_property_readonly(
+        "has_conflict", [](const py_node& one) { return one.ref.has_conflict(); },
+        "whether some evidence disagreed");
+    type.def_property_readonly(
+        "tags",
+        [](const py_node& one) {
+            return tuple_of(one.of, ask(one.of, [&](auto&) { return one.ref.tags(); }));
+        },
+        "the modules whose tags it has");
+    type.def_property_readonly(
+        "claims",
+        [](const py_node& one) {
+            return tuple_of(one.of, ask(one.of, [&](auto&) { return one.ref.claims(); }));
+        },
+        "what each source of evidence says");
+    type.def_property_readonly(
+        "callers", [](const py_node& one) { return tuple_of(one.of, one.ref.callers()); },
+        "modules that called its module without being above it");
+    type.def_property_readonly(
+        "inputs", [](const py_node& one) { return tuple_of(one.of, one.ref.inputs()); },
+        "the values that it reads");
+    type.def_property_readonly(
+        "outputs", [](const py_node& one) { return tuple_of(one.of, one.ref.outputs()); },
+        "the values that it makes");
+    type.def_property_readonly(
+        "producers", [](const py_node& one) { return tuple_of(one.of, one.ref.producers()); },
+        "the nodes that make what it reads");
+    type.def_property_readonly(
+        "readers", [](const py_node& one) { return tuple_of(one.of, one.ref.readers()); },
+        "the nodes that read what it makes");
+    type.def("__repr__", [](const py_node& one) {
+        return repr("Node", one.ref.name(),
+                    std::string(one.ref.op_type()) + " of " + module_text(one.ref.module()));
+    });
+}
+
+inline void bind_value(py::class_<py_value>& type) {
+    using ref = stemma::value_ref;
+    add_identity(type);
+    add_text(type, "name", &ref::name, "\"\" for an omitted output");
+    add_text(type, "kind", &ref::kind, "intermediate, input, formal, initializer or undefined");
+    type.def_property_readonly(
+        "is_initializer", [](const py_value& one) { return one.ref.is_initializer(); },
+        "whether the file holds the value itself");
+    type.def_property_readonly(
+        "producer", [](const py_value& one) { return or_none(one.of, one.ref.producer()); },
+        "the node that makes it, if one does");
+    type.def_property_readonly(
+        "readers", [](const py_value& one) { return tuple_of(one.of, one.ref.readers()); },
+        "the nodes that read it, each as often as it does");
+    type.def_property_readonly(
+        "tags",
+        [](const py_value& one) {
+            return tuple_of(one.of, ask(one.of, [&](auto&) { return one.ref.tags(); }));
+        },
+        "the modules whose tags it has");
+    type.def("__repr__",
+             [](const py_value& one) { return repr("Value", one.ref.name(), one.ref.kind()); });
+}
+
+inline void bind_module(py::class_<py_module>& type) {
+    using ref = stemma::module_ref;
+    add_identity(type);
+    add_text(type, "path", &ref::path, "`encoder.layer.0`; \"\" for the root");
+    add_text(type, "name", &ref::name, "the name under which the parent holds it");
+    add_text(type, "class_name", &ref::class_name, "the class without its package");
+    add_text(type, "qualified_class", &ref::qualified_class, "the class with its package");
+    add_text(type, "tag", &ref::tag, "its tag, or that of the nearest module around it");
+    type.def_property_readonly(
+        "is_selected", [](const py_module& one) { return one.ref.is_selected(); },
+        "whether it has a tag of its own");
+    type.def_property_readonly(
+        "calls", [](const py_module& one) { return one.ref.calls(); },
+        "how often it ran, None where unknown");
+    type.def_property_readonly(
+        "depth", [](const py_module& one) { return one.ref.depth(); }, "edges from the root");
+    type.def_property_readonly(
+        "parent", [](const py_module& one) { return or_none(one.of, one.ref.parent()); },
+        "None for the root");
+    type.def_property_readonly(
+        "children", [](const py_module& one) { return tuple_of(one.of, one.ref.children()); },
+        "the modules that it holds");
+    type.def_property_readonly(
+        "ancestors", [](const py_module& one) { return tuple_of(one.of, one.ref.ancestors()); },
+        "the modules above it, from the parent to the root");
+    type.def_property_readonly(
+        "descendants", [](const py_module& one) { return lazily(one.of, one.ref.descendants()); },
+        "all modules below it, in preorder");
+    type.def_property_readonly(
+        "nodes", [](const py_module& one) { return lazily(one.of, one.ref.nodes()); },
+        "the nodes in it and in all below");
+    type.def_property_readonly(
+        "own_nodes", [](const py_module& one) { return lazily(one.of, one.ref.own_nodes()); },
+        "the nodes whose deepest module it is");
+    type.def_property_readonly(
+        "parameters", [](const py_module& one) { return lazily(one.of, one.ref.parameters()); },
+        "the weights in it and in all below");
+    type.def("__contains__", [](const py_module& one, const py_module& other) {
+        return one.of == other.of && one.ref.contains(other.ref);
+    });
+    type.def("__repr__", [](const py_module& one) {
+        return repr("Module", module_text(one.ref), one.ref.class_name());
+    });
+}
+
+inline void bind_parameter(py::class_<py_parameter>& type) {
+    using ref = stemma::parameter_ref;
+    add_identity(type);
+    add_text(type, "name", &ref::name, "the name of the value that it is");
+    add_text(type, "kind", &ref::kind, "parameter, buffer, scale or zero_point");
+    add_text(type, "type", &ref::type, "the element type: float32");
+    type.def_property_readonly(
+        "value", [](const py_parameter& one) { return hold(one.of, one.ref.value()); },
+        "the value that it is");
+    type.def_property_readonly(
+        "module", [](const py_parameter& one) { return hold(one.of, one.ref.module()); },
+        "the module that it belongs to");
+    type.def_property_readonly(
+        "elements", [](const py_parameter& one) { return one.ref.elements(); }, "how many");
+    type.def_property_readonly(
+        "bytes", [](const py_parameter& one) { return one.ref.bytes(); }, "of its data");
+    type.def("__repr__", [](const py_parameter& one) {
+        return repr("Parameter", one.ref.name(), one.ref.type());
+    });
+}
+
+} // namespace stemma_python
+
+#endif // STEMMA_EXAMPLES_PYTHON_HANDLES_HPP

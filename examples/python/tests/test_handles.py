@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes, values, modules and parameters as Python has them."""
+import collections.abc
+import faulthandler
+import gc
+import json
+import os
+import threading
+import tracemalloc
+
+import onnx
+import pytest
+import stemma
+from conftest import MICRO, program
+
+
+def test_nodes_are_those_of_the_sidecar(case, tmp_path):
+    program("tag", case.path, *case.capture, "-q", "--sidecar", tmp_path / "tags.json")
+    told = json.loads((tmp_path / "tags.json").read_text())
+    nodes = told["nodes"]
+    assert len(case.model.nodes) == len(nodes)
+    by_place = {(node["graph"], node["index"]): node for node in nodes}
+    for node in case.model.nodes:
+        entry = by_place[node.graph, node.position]
+        assert (node.name, node.op_type, node.tag) == (entry["name"], entry["op_type"], entry["tag"])
+        assert node.provenance == entry["provenance"]
+        assert node.module.path == entry["scope_module"]
+        assert node.confidence == pytest.approx(entry["confidence"], abs=1e-6)
+
+
+def test_modules_are_those_of_the_tree(case):
+    listed = case.model.tree()["modules"]
+    assert [(m.path, m.class_name or None, m.tag if m.is_selected else None, len(m.nodes)) for m in case.model.modules] \
+        == [(entry["path"], entry["class"], entry["tag"], entry["nodes"]) for entry in listed]
+    for module in case.model.modules:
+        assert case.model.find_module(module.path) == module
+        assert all(child.parent == module for child in module.children)
+        assert module.parent is None or (module.ancestors[0] == module.parent and module in module.parent)
+        assert list(module.descendants) == [other for other in case.model.modules
+                                            if module in other.ancestors]
+        assert all(node.module == module for node in module.own_nodes)
+        assert all(node.module in module for node in module.nodes)
+        assert all(parameter.module in module for parameter in module.parameters)
+
+
+def test_edges_lead_both_ways(case):
+    for node in case.model.nodes:
+        assert all(value.producer == node for value in node.outputs)
+        assert all(node in value.readers for value in node.inputs)
+        assert all(node in reader.producers for reader in node.readers)
+
+
+def test_the_graph_is_that_of_onnx():
+    path = MICRO / "model.onnx"
+    proto, model = onnx.load(str(path)), stemma.open(path)
+    assert [node.name for node in model.nodes] == [node.name for node in proto.graph.node]
+    for node, original in zip(model.nodes, proto.graph.node):
+        assert [value.name for value in node.inputs] == [name for name in original.input if name]
+        assert [value.name for value in node.outputs] == list(original.output)
+    assert {value.name for value in model.initializers} == {tensor.name for tensor in proto.graph.initializer}
+    assert all(value.is_initializer and value.kind == "initializer" for value in model.initializers)
+
+
+def test_sequences_are_lazy_and_complete(micro):
+    nodes = micro.nodes
+    assert isinstance(nodes, collections.abc.Sequence)
+    everything = list(nodes)
+    assert nodes[0] == everything[0] and nodes[-1] == everything[-1]
+    assert list(nodes[3:40:7]) == everything[3:40:7] and list(reversed(nodes)) == everything[::-1]
+    assert nodes.index(everything[5]) == 5 and everything[5] in nodes
+    for outside in (len(nodes), -len(nodes) - 1):
+        with pytest.raises(IndexError):
+            nodes[outside]
+    with pytest.raises(TypeError):
+        nodes["0"]
+    assert repr(nodes).startswith(f"<{len(nodes)}: [<stemma.Node")
+
+
+def test_a_sequence_holds_no_copy(micro):
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        kept = [micro.nodes for _ in range(10)]
+        assert len(kept) * len(micro.nodes) > 1000
+        assert tracemalloc.get_traced_memory()[0] - before < 20_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_handle_keeps_its_model_alive():
+    def one():
+        return stemma.open((MICRO / "model.onnx").read_bytes()).nodes[7]
+
+    node, again = one(), one()
+    nodes = stemma.open(MICRO / "model.onnx").nodes
+    part = stemma.open(MICRO / "model.onnx").cut("encoder.layer.0")
+    gc.collect()
+    assert node.name == again.name == nodes[7].name
+    assert node != again and node != nodes[7]
+    assert node == node.model.nodes[7] and hash(node) == hash(node.model.nodes[7])
+    assert node != node.index and len({node, node.model.nodes[7], again}) == 2
+    assert len(part.to_bytes()) > 1000
+
+
+def test_text_says_what_it_is(micro):
+    for what, words in ((micro, "281 nodes"), (micro.nodes[0], "Constant"), (micro.root, "(root)"),
+                        (micro.values[0], "intermediate"), (micro.parameters[0], "float32"),
+                        (micro.nodes[9].claims[0], "Claim"), (micro.query("encoder"), "1 modules"),
+                        (micro.cut("pooler"), "1 out")):
+        assert repr(what).startswith("<stemma.") and words in repr(what), what
+
+
+def test_names_that_are_no_text():
+    node = onnx.helper.make_node("Relu", ["x"], ["y"], name="a_b")
+    made = onnx.helper.make_model(onnx.helper.make_graph(
+        [node], "g", [onnx.helper.make_tensor_value_info("x", 1, [1])],
+        [onnx.helper.make_tensor_value_info("y", 1, [1])]))
+    model = stemma.open(made.SerializeToString().replace(b"a_b", b"a\xffb"))
+    assert model.nodes[0].name == "a\ufffdb"
+    assert model.explain(model.nodes[0])["answers"][0]["nodes"][0]["name"]
+
+
+def test_other_threads_run_while_a_model_is_read(tmp_path):
+    """The file is a pipe, which this thread fills once the other one has begun to read it."""
+    faulthandler.dump_traceback_later(100, exit=True)
+    try:
+        pipe, opened = tmp_path / "pipe.onnx", []
+        os.mkfifo(pipe)
+        reader = threading.Thread(target=lambda: opened.append(stemma.open(pipe)))
+        reader.start()
+        pipe.write_bytes((MICRO / "model.onnx").read_bytes())
+        reader.join()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    assert len(opened[0].nodes) == len(stemma.open(MICRO / "model.onnx").nodes)
+
+
+def test_threads_may_ask_one_model(micro):
+    other = stemma.open(MICRO / "model.onnx")
+
+    def everything():
+        return ([claim.source for node in micro.nodes[::9] for claim in node.claims],
+                [value.tags for value in micro.values[::9]], micro.explain("encoder.layer.0"), micro.to_bytes(),
+                micro.diff(other), other.diff(micro), micro.cost())
+
+    expected, found = everything(), []
+    threads = [threading.Thread(target=lambda: found.append(everything())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_PYTHON_VERBS_HPP
+#define STEMMA_EXAMPLES_PYTHON_VERBS_HPP
+
+#include "calls.hpp"
+
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What can be asked of a model, and done with it. Answers are the JSON that the program prints.
+namespace stemma_python {
+
+/// How a model is to be opened, as Python says it.
+struct open_request {
+    texts captures{};
+    model_ptr original{}; ///< what it was made of, or null
+    stemma::policy_names names{};
+    float min_confidence = 0;
+    bool recompute = false;
+    bool retag = false;
+    unsigned threads = 0;
+};
+
+/// Opens a file, or `bytes` where there are some. Called without the interpreter's lock.
+inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
+                            const open_request& asked) {
+    const auto start = std::chrono::steady_clock::now();
+    stemma::attribution_options how;
+    how.min_confidence = asked.min_confidence;
+    how.recompute = asked.recompute;
+    how.retag = asked.retag;
+    how = stemma::with_policies(std::move(how), asked.names, registry());
+    how.threads = asked.threads == 0 ? stemma::thread_limit::of_machine()
+                                     : stemma::thread_limit{asked.threads};
+    std::unique_lock<std::mutex> lock;
+    if (asked.original != nullptr) {
+        lock = std::unique_lock(asked.original->asking);
+        how.captures = stemma::carried_from(std::shared_ptr<stemma::attributed_model>(
+            asked.original, &asked.original->model.parts()));
+        how.recompute = true;
+    } else {
+        how.captures = stemma::captures_or_original(asked.captures, how.threads);
+    }
+    auto opened = bytes ? stemma::open_bytes(*std::move(bytes), name, std::move(how))
+                        : stemma::open(name, std::move(how));
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    return std::make_shared<opened_model>(std::move(opened), taken.count());
+}
+
+inline stemma::tag_summary summary_of(const model_ptr& of, stemma::attributed_model& opened,
+                                      const std::string& oracle) {
+    auto summary = stemma::summarize(opened, oracle);
+    summary.seconds = of->seconds;
+    return summary;
+}
+
+/// Returns: what is meant by a name, a node or a module.
+inline std::string asked_name(const py::handle& what) {
+    if (py::isinstance<py_node>(what)) {
+        const auto& one = what.cast<const py_node&>();
+        return stemma::position_text(one.of->model.parts().model(), stemma::to_index(one.ref.id()));
+    }
+    if (py::isinstance<py_module>(what)) {
+        return what.cast<const py_module&>().ref.path();
+    }
+    return what.cast<std::string>();
+}
+
+inline py::object explain(const model_ptr& of, const py::args& asked) {
+    texts names;
+    for (const auto one : asked) {
+        names.push_back(asked_name(one));
+    }
+    return told(of, [&](stemma::attributed_model& opened) {
+        const stemma::explainer explainer(opened);
+        std::vector<stemma::explanation> answers;
+        for (const auto& name : names) {
+            answers.push_back(explainer.explain(name));
+            if (answers.back().empty()) {
+                throw stemma::error(stemma::error_code::not_found, opened.model().file(), "",
+                                    explainer.why_nothing(name));
+            }
+        }
+        return written([&](auto& sink) {
+            stemma::write_explanations(sink, answers, explainer, opened, opened.model().file());
+        });
+    });
+}
+
+/// What a query finds.
+struct py_answer {
+    model_ptr of;
+    std::string query;
+    stemma::query_answer found;
+};
+
+inline py_answer run_query(const model_ptr& of, const std::string& query,
+                           const std::optional<std::string>& sort,
+                           const std::optional<std::size_t>& top) {
+    auto found = ask(of, [&](stemma::model& model) {
+        auto& opened = model.parts();
+        auto answer = stemma::answer_query(stemma::parse_query(query), opened);
+        std::optional<stemma::answer_order> order;
+        if (sort) {
+            order = chosen(stemma::parse_answer_order(*sort), "order", *sort,
+                           "nodes, parameters, bytes, name");
+        }
+        constexpr auto all = std::numeric_limits<std::size_t>::max();
+        stemma::sort_answer(answer, opened, order, top.value_or(all));
+        return answer;
+    });
+    return {of, query, std::move(found)};
+}
+
+template <class Ref>
+py::object listed(const py_answer& answer, const std::vector<stemma::id>& found) {
+    const py::cpp_function at([of = answer.of, found](std::size_t i) {
+        const auto index = found[i];
+        if constexpr (std::is_same_v<Ref, stemma::node_ref>) {
+            return hold(of, of->model.node(stemma::node_id(index)));
+        } else if constexpr (std::is_same_v<Ref, stemma::module_ref>) {
+            return hold(of, of->model.module(stemma::module_id(index)));
+        } else {
+            return hold(of, of->model.value(stemma::value_id(index)));
+        }
+    });
+    return py::module_::import("stemma._handles").attr("Handles")(found.size(), at);
+}
+
+inline py::object answer_json(const py_answer& answer) {
+    return told(answer.of, [&](stemma::attributed_model& opened) {
+        return written(
+            [&](auto& sink) { stemma::write_answer(sink, answer.found, answer.query, opened); });
+    });
+}
+
+inline stemma::write_options writing(const std::string& data, bool force, bool name_nodes = false) {
+    stemma::write_options how;
+    how.data = placement(data);
+    how.replace_data = force;
+    how.name_nodes = name_nodes;
+    how.threads = stemma::thread_limit::of_machine();
+    return how;
+}
+
+inline py::bytes to_bytes(const model_ptr& of, const std::string& carriers) {
+    return ask(of, [&](stemma::model& model) {
+        return stemma::tagged_bytes(model.parts(), stemma::carriers_named(carriers));
+    });
+}
+
+inline stemma::part cut(const model_ptr& of, const std::string& query, const std::string& pull,
+                        const std::string& gaps, const std::string& data) {
+    stemma::cut_options how;
+    how.policy = stemma::standard_cut{
+        chosen(stemma::parse_pull(pull), "pull", pull, "none, constants, weights, shapes, all"),
+        chosen(stemma::parse_gap_rule(gaps), "gaps", gaps, "refuse, runs, absorb")};
+    how.data = placement(data);
+    how.threads = stemma::thread_limit::of_machine();
+    how.infer = infer_with_onnx;
+    notes said;
+    how.note = said.listener();
+    auto made = ask(of, [&](stemma::model& model) {
+        if (!stemma::parse_query(query).asks_for_operators()) {
+            return model.cut(query, how);
+        }
+        auto& opened = model.parts();
+        stemma::model_cutter cutter(opened.model(), how);
+        return stemma::part(std::make_shared<const stemma::model_part>(
+            cutter.cut(opened, {.nodes = stemma::find_nodes(opened, query)})));
+    });
+    said.warn();
+    return made;
+}
+
+inline py::object split(const model_ptr& of, const path& folder,
+                        const std::optional<unsigned>& depth, const texts& modules,
+                        const std::optional<std::size_t>& parts, const std::string& cost,
+                        bool merge, const std::string& data, bool force) {
+    if (depth.has_value() + !modules.empty() + parts.has_value() != 1) {
+        throw stemma::error(stemma::error_code::refused, "", "split",
+                            "takes one of depth, modules and parts");
+    }
+    stemma::split_options how;
+    how.cost = registry().costs.get("cost", cost);
+    how.merge = merge;
+    how.data = placement(data);
+    how.force = force;
+    how.threads = stemma::thread_limit::of_machine();
+    how.infer = infer_with_onnx;
+    notes said;
+    how.note = said.listener();
+    auto manifest = told(of, [&](stemma::attributed_model& opened) {
+        if (parts) {
+            how.partition = stemma::balanced_parts{*parts};
+        } else if (depth) {
+            how.partition = stemma::parts_by_depth{*depth};
+        } else {
+            stemma::parts_by_modules policy;
+            for (const auto& query : modules) {
+                const auto found = stemma::find_modules(opened, query);
+                policy.modules.insert(policy.modules.end(), found.begin(), found.end());
+            }
+            how.partition = policy;
+        }
+        const auto made = stemma::split_to_folder(opened, folder.string(), how);
+        return written([&](auto& sink) { stemma::write_split_manifest(made, sink); });
+    });
+    said.warn();
+    return manifest;
+}
+
+inline py::object fold(const model_ptr& of, const path& output, const std::string& modules,
+                       const std::optional<unsigned>& depth, std::size_t least, bool lift,
+                       bool vary_constants, const std::string& data, bool force) {
+    stemma::module_folding folding;
+    folding.modules = modules;
+    folding.depth = depth.value_or(stemma::no_id);
+    folding.least = least;
+    folding.lift = lift;
+    folding.vary_constants = vary_constants;
+    const auto how = writing(data, force);
+    return told(of, [&](stemma::attributed_model& opened) {
+        const stemma::model_fold folded(opened, folding, output.string());
+        const auto bytes = folded.write(output.string(), how);
+        return written([&](auto& sink) { stemma::write_folds(sink, folded, opened, bytes); });
+    });
+}
+
+inline py::object analyze(const model_ptr& of, const std::string& filter,
+                          const std::string& oracle) {
+    return told(of, [&](stemma::attributed_model& opened) {
+        auto report = stemma::analyze_model(opened, filter, oracle);
+        report.summary.seconds = of->seconds;
+        return written([&](auto& sink) { stemma::write_report(sink, report, opened); });
+    });
+}
+
+inline py::object find_cost(const model_ptr& of, const std::map<std::string, std::int64_t>& dims) {
+    stemma::cost_options how;
+    how.dims = dims;
+    return told(of, [&](stemma::attributed_model& opened) {
+        const auto cost = stemma::find_cost(opened, how);
+        const auto report = stemma::analyze_model(opened);
+        return written([&](auto& sink) {
+            stemma::write_cost(sink, cost, opened, report.part.modules, report.analysis.modules);
+        });
+    });
+}
+
+inline py::object profile(const model_ptr& of, const py::args& files,
+                          const std::optional<std::size_t>& warm_up, bool divide) {
+    texts paths;
+    for (const auto one : files) {
+        paths.push_back(one.cast<path>().string());
+    }
+    return told(of, [&](stemma::attributed_model& opened) {
+        stemma::profile_source source{opened.model().file(), "", "", 0, divide};
+        stemma::profile all;
+        for (const auto& file_path : paths) {
+            const stemma::mapped_file file(file_path);
+            stemma::profile read;
+            const std::string format(stemma::read_profile(file.bytes(), file_path, read));
+            const auto drop = warm_up.value_or(read.runs() > 1 ? 1 : 0);
+            if (drop >= read.runs()) {
+                throw stemma::error(stemma::error_code::refused, file_path, "warm_up",
+                                    "leaves none of " + std::to_string(read.runs()) + " runs");
+            }
+            read.drop_runs(drop);
+            source.dropped += drop;
+            source.file.append(source.file.empty() ? "" : ", ").append(file_path);
+            if (source.format.find(format) == source.format.npos) {
+                source.format.append(source.format.empty() ? "" : ", ").append(format);
+            }
+            all.append(read);
+        }
+        std::optional<stemma::model_cost> cost;
+        stemma::time_options how;
+        if (divide) {
+            cost.emplace(stemma::find_cost(opened));
+            how.weight = [&](stemma::id node) { return cost->node_flops(node); };
+        }
+        const auto times = stemma::find_times(all, opened, how);
+        return written(
+            [&](auto& sink) { stemma::write_profile(sink, times, opened.modules(), source); });
+    });
+}
+
+inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& values,
+                           const path& other_values, const std::string& module,
+                           const std::optional<unsigned>& depth,
+                           const stemma::difference_bounds& bounds) {
+    return told(a, b, [&](stemma::attributed_model& mine, stemma::attributed_model& theirs) {
+        const stemma::value_file first(values.string());
+        const stemma::value_file second(other_values.string());
+        const auto borders = stemma::find_module_values(mine);
+        const auto other_borders = stemma::find_module_values(theirs);
+        const stemma::observed_model one{&mine, &borders, &first};
+        const stemma::observed_model two{&theirs, &other_borders, &second};
+        const auto report = stemma::compare_numerics(
+            one, two,
+            {bounds, stemma::find_branches(mine, module, depth.value_or(stemma::no_id)), {}});
+        if (report.values.empty()) {
+            throw stemma::error(stemma::error_code::not_found, other_values.string(), "",
+                                "has no value that stands for one of " + values.string());
+        }
+        return written([&](auto& sink) { stemma::write_numerics(sink, report, one, two); });
+    });
+}
+
+inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclude,
+                    const std::optional<path>& report, std::size_t top, const std::string& to) {
+    if (exclude.has_value() == report.has_value()) {
+        throw stemma::error(stemma::error_code::refused, "", "plan",
+                            "takes one of exclude and report");
+    }
+    const auto format = chosen(stemma::parse_plan_format(to), "format", to,
+                               "ort, ort-overrides, olive, nncf, tensorrt, aimet");
+    return text(ask(of, [&](stemma::model& model) {
+        const auto& opened = model.parts();
+        stemma::precision_plan made;
+        if (exclude) {
+            made = stemma::plan_for_query(opened, *exclude);
+        } else {
+            const auto modules = stemma::sensitive_modules(report->string());
+            const auto count = top == 0 ? modules.size() : std::min(top, modules.size());
+            made = stemma::plan_for_modules(opened, std::span(modules).first(count));
+        }
+        return written([&](auto& sink) { stemma::write_plan(sink, made, opened, format); });
+    }));
+}
+
+inline py::object validate(const path& file, bool data) {
+    std::string json;
+    {
+        const py::gil_scoped_release others_run;
+        const auto mapped = stemma::map_model(file.string());
+        const stemma::wire_model model(mapped.bytes(), file.string());
+        const auto found = stemma::find_problems(model, {data, nullptr, &registry()});
+        json =
+            written([&](auto& sink) { stemma::write_findings(sink, found, model, file.string()); });
+    }
+    return parsed(json);
+}
+
+} // namespace stemma_python
+
+#endif // STEMMA_EXAMPLES_PYTHON_VERBS_HPP

@@ -1,0 +1,519 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports a model of PyTorch to an ONNX file that says of every node which module it came from.
+
+    python3 stemma_export.py torchvision:resnet18 -o resnet18.onnx
+
+TARGET is one of
+
+    torchvision:NAME            a model of torchvision, without weights
+    FILE.py:FUNCTION            returns a model, (model, args) or (model, args, kwargs)
+    FILE.py:Class(2, width=64)  a class, or a function with arguments that are literals
+    package.module:Class(...)   the same of what can be imported
+    FOLDER, NAME                what transformers loads by that name
+    FILE.pt                     a TorchScript archive
+
+Stands beside capture.py; needs torch 1.13 or later, and the program stemma. What follows `--` goes to
+`stemma tag`.
+"""
+import argparse
+import ast
+import contextlib
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+import tempfile
+import traceback
+
+torch = capture = None  # imported once the command line has been read
+
+
+class Refusal(Exception):
+    """What is wrong and what to give instead, in one line."""
+
+
+def one_line(problem):
+    return f"{type(problem).__name__}: {problem}".splitlines()[0][:300]
+
+
+@contextlib.contextmanager
+def shown_whole(what):
+    """Others' code: what it raises is shown as Python shows it, and summed up in one line."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except ModuleNotFoundError as problem:
+        if problem.name is None:
+            traceback.print_exc()
+        raise Refusal(f"{what}: needs the package {problem.name or problem}") from None
+    except Exception as problem:
+        traceback.print_exc()
+        raise Refusal(f"{what}: {one_line(problem)}") from None
+
+
+def like(name, known):
+    found = difflib.get_close_matches(name, list(known), 4)
+    return f"; like it: {', '.join(found)}" if found else ""
+
+
+def package(name, wanted):
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as problem:
+        raise Refusal(f"{wanted} needs the package {problem.name}") from None
+
+
+# Models -------------------------------------------------------------------------------------------
+
+def make_model(target, chosen):
+    """Returns (model, args, kwargs); args is None where nothing is known of the inputs."""
+    source, colon, what = target.partition(":")
+    if colon:
+        if source == "torchvision":
+            return from_torchvision(what)
+        return made_by(source, what)
+    if os.path.isdir(target):
+        return from_transformers(target, chosen.model_class)
+    if target.endswith(".py"):
+        raise Refusal(f"{target}: which function or class of it? {target}:NAME" + names_in_file(target))
+    if os.path.isfile(target):
+        return from_archive(target)
+    if target.endswith((".pt", ".pth", ".ts")) or target.startswith((".", "/")):
+        raise Refusal(f"{target}: no such file or folder")
+    return from_transformers(target, chosen.model_class)
+
+
+def names_in_file(path):
+    """What could have been meant, read without running it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            body = ast.parse(file.read()).body
+    except (OSError, ValueError, SyntaxError):
+        return ""
+    names = [one.name for one in body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+    return f"; it has {', '.join(names[:8])}" if names else ""
+
+
+def read_call(text):
+    """(name, args, kwargs) of `name` or `name(literals)`."""
+    wrong = Refusal(f"'{text}' is no NAME, and no NAME(...) with literals, such as Net(2, width=64)")
+    try:
+        tree = ast.parse(text, mode="eval").body
+        if not isinstance(tree, ast.Call):
+            return dotted(tree, wrong), None, {}
+        if any(keyword.arg is None for keyword in tree.keywords):
+            raise wrong
+        return (dotted(tree.func, wrong), [ast.literal_eval(one) for one in tree.args],
+                {keyword.arg: ast.literal_eval(keyword.value) for keyword in tree.keywords})
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise wrong from None
+
+
+def dotted(tree, wrong):
+    if isinstance(tree, ast.Attribute):
+        return f"{dotted(tree.value, wrong)}.{tree.attr}"
+    if not isinstance(tree, ast.Name):
+        raise wrong
+    return tree.id
+
+
+def import_file(path):
+    if not os.path.isfile(path):
+        raise Refusal(f"{path}: no such file")
+    name = os.path.splitext(os.path.basename(path))[0]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def made_by(source, text):
+    """What a function or class makes."""
+    name, args, kwargs = read_call(text)
+    with shown_whole(source):
+        if source.endswith(".py"):
+            module = import_file(source)
+        else:
+            sys.path.insert(0, os.curdir)
+            module = importlib.import_module(source)
+    maker = module
+    for part in name.split("."):
+        if not hasattr(maker, part):
+            names = [known for known in vars(maker) if not known.startswith("_")]
+            raise Refusal(f"{source}: has no '{name}'{like(part, names)}")
+        maker = getattr(maker, part)
+    if isinstance(maker, torch.nn.Module) and args is None:
+        return maker, None, {}
+    if not callable(maker):
+        raise Refusal(f"{source}:{name} is of the type {type(maker).__name__}; a function or a class is wanted")
+    with shown_whole(f"{source}:{text}"):
+        made = maker(*(args or []), **kwargs)
+    if isinstance(made, torch.nn.Module):
+        return made, None, {}
+    if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3 or not isinstance(made[0], torch.nn.Module):
+        raise Refusal(f"{source}:{name} gives {type(made).__name__}; a model, (model, args) or "
+                      "(model, args, kwargs) is wanted")
+    model, args, *rest = made
+    if isinstance(args, dict) and not rest:
+        return model, (), args
+    return model, tuple(args) if isinstance(args, (tuple, list)) else (args,), dict(*rest)
+
+
+def from_torchvision(text):
+    name, args, kwargs = read_call(text)
+    models = package("torchvision", "torchvision:NAME").models
+    known = models.list_models() if hasattr(models, "list_models") else [
+        one for one, made in vars(models).items() if inspect.isfunction(made)]
+    if hasattr(models, "get_model_builder") and name in known:
+        maker = models.get_model_builder(name)
+    else:
+        maker = models
+        for part in name.split("."):
+            maker = getattr(maker, part, None)
+    if not callable(maker) or isinstance(maker, type) or inspect.ismodule(maker):
+        raise Refusal(f"torchvision {sys.modules['torchvision'].__version__} has no model '{name}'{like(name, known)}")
+    # Nothing is downloaded, and weights that mean nothing are not drawn with care.
+    parameters = inspect.signature(maker).parameters
+    for option, value in (("weights", None), ("weights_backbone", None), ("pretrained", False),
+                          ("pretrained_backbone", False), ("init_weights", False)):
+        if option in parameters or (option == "init_weights" and name in ("googlenet", "inception_v3")):
+            kwargs.setdefault(option, value)
+    with shown_whole(f"torchvision:{text}"):
+        model = maker(*(args or []), **kwargs)
+    size = 299 if name == "inception_v3" else getattr(model, "image_size", 224)
+    group = type(model).__module__.split(".")[2:-1]
+    shape = (1, 3, 16, 112, 112) if "video" in group else (1, 3, 128, 128) if "optical_flow" in group else (
+        1, 3, size, size)
+    if "detection" in group:
+        return model, ([torch.rand(3, 320, 320)],), {}
+    return model, (torch.rand(shape),) * (2 if "optical_flow" in group else 1), {}
+
+
+def from_archive(path):
+    try:
+        return torch.jit.load(path, map_location="cpu"), None, {}
+    except (RuntimeError, ValueError) as problem:
+        raise Refusal(f"{path}: is no TorchScript archive that this torch can load ({one_line(problem)}); a checkpoint "
+                      "of weights has no model in it: give FILE.py:FUNCTION") from None
+
+
+def from_transformers(name, model_class):
+    if not os.path.isdir(name) and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
+        raise Refusal(f"'{name}' is no TARGET; see --help")
+    if os.path.isdir(name) and not os.path.isfile(os.path.join(name, "config.json")):
+        raise Refusal(f"{name}: has no config.json, so transformers cannot load it")
+    if not os.path.isdir(name) and importlib.util.find_spec("transformers") is None:
+        raise Refusal(f"'{name}' is no file and no folder, and to load a model of that name needs the package "
+                      "transformers; other forms of TARGET: torchvision:NAME, FILE.py:FUNCTION")
+    transformers = package("transformers", f"to load '{name}'")
+    with shown_whole(name):
+        config = transformers.AutoConfig.from_pretrained(name)
+        wanted = model_class or next(iter(getattr(config, "architectures", None) or []), "AutoModel")
+        kind = getattr(transformers, wanted, None)
+        if kind is None and model_class:
+            raise Refusal(f"transformers has no class '{wanted}'{like(wanted, dir(transformers))}")
+        model = (kind or transformers.AutoModel).from_pretrained(name)
+    # What a model remembers for its next call is no part of one run.
+    if getattr(model.config, "use_cache", False):
+        model.config.use_cache = False
+    return model, None, {}
+
+
+# Inputs -------------------------------------------------------------------------------------------
+
+class Shape:
+    """NAME=1,128:int64"""
+
+    def __init__(self, text):
+        found = re.fullmatch(r"([A-Za-z_]\w*)=((?:\d+(?:,\d+)*)?)(?::(\w+))?", text)
+        if not found:
+            raise Refusal(f"--shape {text}: is not NAME=1,128 or NAME=1,128:int64")
+        self.name, extents, self.type = found.groups()
+        self.extents = [int(extent) for extent in extents.split(",") if extent]
+
+    def tensor(self, bound):
+        """Small numbers, below `bound` where they may be indices."""
+        type_name = self.type or "float32"
+        dtype = getattr(torch, type_name, None)
+        if not isinstance(dtype, torch.dtype):
+            known = [name for name in vars(torch) if isinstance(getattr(torch, name), torch.dtype)]
+            raise Refusal(f"--shape {self.name}: unknown type '{type_name}'{like(type_name, known)}")
+        if dtype == torch.bool:
+            return torch.ones(self.extents, dtype=dtype)
+        if dtype.is_floating_point or dtype.is_complex:
+            return torch.rand(self.extents).to(dtype)
+        return torch.randint(0, bound, self.extents).to(dtype)
+
+
+def forward_parameters(model):
+    """([(name, whether it must be given)], whether others are taken too)"""
+    if isinstance(model, torch.jit.ScriptModule):
+        return [(one.name, not one.has_default_value()) for one in model.forward.schema.arguments[1:]], False
+    parameters = inspect.signature(model.forward).parameters.values()
+    named = [(one.name, one.default is one.empty) for one in parameters
+             if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    return named, any(one.kind == one.VAR_KEYWORD for one in parameters)
+
+
+def index_bound(model):
+    """What every embedding of the model takes as an index."""
+    sizes = [one.num_embeddings for one in model.modules() if isinstance(one, torch.nn.Embedding)]
+    return max(1, min(sizes, default=2))
+
+
+def by_config(config, names, main, bound):
+    """{name: input}, as models of transformers that are called so take them."""
+    def of(*options, default):
+        for part in (config, getattr(config, "vision_config", None), getattr(config, "text_config", None)):
+            for option in options:
+                value = getattr(part, option, None)
+                if value is not None:
+                    return value
+        return default
+
+    size = of("image_size", default=224)
+    height, width = size if isinstance(size, (tuple, list)) else (size, size)
+    ids = (1, min(16, of("max_position_embeddings", "n_positions", default=16)))
+    known = {"input_ids": lambda: torch.randint(0, bound, ids),
+             "decoder_input_ids": lambda: torch.randint(0, bound, ids),
+             "pixel_values": lambda: torch.rand(1, of("num_channels", default=3), height, width),
+             "input_values": lambda: torch.rand(1, 16000),
+             "input_features": lambda: torch.rand(1, of("num_mel_bins", "input_feat_per_channel", default=80),
+                                                  2 * of("max_source_positions", default=1500))}
+    wanted = {main, *(["decoder_input_ids"] if getattr(config, "is_encoder_decoder", False) else [])}
+    if hasattr(config, "text_config") and hasattr(config, "vision_config"):
+        wanted |= {"input_ids", "pixel_values"}
+    return {name: known[name]() for name in names if name in wanted and name in known}
+
+
+def example_inputs(model, args, kwargs, shapes):
+    """Returns (args, kwargs), by the order of forward's parameters."""
+    parameters, takes_others = forward_parameters(model)
+    names = [name for name, _ in parameters]
+    values = dict(kwargs)
+    if args is not None and len(args) > len(names):
+        return args, kwargs  # *args
+    values.update(zip(names, args or ()))
+    bound = index_bound(model)
+    if args is None and not kwargs:
+        values.update(suggested_inputs(model, names, bound))
+    for shape in shapes:
+        if shape.name not in names and not takes_others:
+            raise Refusal(f"--shape {shape.name}: forward of {type(model).__name__} has no such input{like(shape.name, names)}"
+                          f"; it takes {', '.join(names)}")
+        values[shape.name] = shape.tensor(bound)
+    lacking = [name for name, needed in parameters if needed and name not in values]
+    if lacking:
+        raise Refusal(f"nothing says what the input '{lacking[0]}' of {type(model).__name__} looks like: give --shape "
+                      f"{lacking[0]}=1,3,224,224:float32, say" +
+                      (f", and so for {', '.join(lacking[1:])}" if lacking[1:] else ""))
+    if not values and parameters:
+        raise Refusal(f"nothing says which inputs {type(model).__name__} is to run on: give --shape "
+                      f"{names[0]}=1,16:int64, say; it takes {', '.join(names)}")
+    leading = []
+    for name in names:
+        if name not in values:
+            break
+        leading.append(values.pop(name))
+    return tuple(leading), values
+
+
+def suggested_inputs(model, names, bound):
+    """{name: input}: what the model says itself."""
+    given = getattr(model, "example_input_array", None)
+    if given is not None:
+        if isinstance(given, dict):
+            return given
+        return dict(zip(names, given if isinstance(given, (tuple, list)) else (given,)))
+    found = {}
+    with contextlib.suppress(Exception):  # where it is not meant for this model
+        dummy = model.dummy_inputs
+        found = {name: value for name, value in dummy.items() if name in names}
+    config = getattr(model, "config", None)
+    main = getattr(model, "main_input_name", "input_ids")
+    if config is not None and main not in found:
+        found.update(by_config(config, names, main, bound))
+    return found
+
+
+# Export -------------------------------------------------------------------------------------------
+
+def read_dynamic(texts, inputs):
+    """{input: {dimension: name}}; `batch` alone is the first dimension of all inputs."""
+    axes = {}
+    for text in texts:
+        name, equals, rest = text.partition("=")
+        if not equals:
+            if not name.isidentifier():
+                raise Refusal(f"--dynamic {text}: is not NAME, and not INPUT=0:batch,1:sequence")
+            for one, value in inputs.items():
+                if isinstance(value, torch.Tensor) and value.dim() > 0:
+                    axes.setdefault(one, {})[0] = name
+            continue
+        if not isinstance(inputs.get(name), torch.Tensor):
+            raise Refusal(f"--dynamic {name}: is no tensor among the inputs{like(name, inputs)}; these are "
+                          f"{', '.join(inputs)}")
+        for part in rest.split(","):
+            found = re.fullmatch(r"(\d+):([A-Za-z_]\w*)", part)
+            if not found or int(found[1]) >= inputs[name].dim():
+                raise Refusal(f"--dynamic {text}: '{part}' is not DIMENSION:NAME with a dimension below "
+                              f"{inputs[name].dim()}")
+            axes.setdefault(name, {})[int(found[1])] = found[2]
+    return axes
+
+
+def read_options(texts):
+    known = inspect.signature(torch.onnx.export).parameters
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise Refusal(f"--option {text}: is not NAME=VALUE")
+        if name not in known:
+            raise Refusal(f"--option {name}: torch.onnx.export of torch {torch.__version__} takes none{like(name, known)}")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (SyntaxError, ValueError):
+            options[name] = value
+    return options
+
+
+def named_inputs(model, args, kwargs):
+    """{parameter of forward: value} of what is given, in the order of the parameters."""
+    names = [name for name, _ in forward_parameters(model)[0]]
+    given = {**dict(zip(names, args)), **kwargs}
+    ordered = {name: given[name] for name in names if name in given}
+    return {**ordered, **given} if len(args) <= len(names) else {}
+
+
+def export_options(chosen, model, args, kwargs):
+    options = read_options(chosen.option)
+    if chosen.opset is not None:
+        options["opset_version"] = chosen.opset
+    inputs = {name: value for name, value in named_inputs(model, args, kwargs).items() if value is not None}
+    axes = read_dynamic(chosen.dynamic, inputs)
+    flat = inputs and all(isinstance(value, torch.Tensor) for value in inputs.values())
+    if chosen.dynamo:
+        if axes and "dynamic_shapes" in inspect.signature(torch.onnx.export).parameters:
+            labels = {label: torch.export.Dim(label) for names in axes.values() for label in names.values()}
+            options.setdefault("dynamic_shapes", {name: {number: labels[label] for number, label in axes[name].items()}
+                                                  if name in axes else None for name in inputs})
+        elif axes:
+            options.setdefault("dynamic_axes", axes)
+        return options
+    if flat:  # names of the parameters of forward rather than of the exporter
+        options.setdefault("input_names", list(inputs))
+    elif axes:
+        raise Refusal("--dynamic: only where all inputs are tensors")
+    if axes:
+        options.setdefault("dynamic_axes", axes)
+    return options
+
+
+def export_dynamo(model, args, kwargs, path, options):
+    """By the exporter of torch.export, which writes the modules into the file itself."""
+    parameters = inspect.signature(torch.onnx.export).parameters
+    if "dynamo" in parameters:
+        if "kwargs" in parameters:
+            options = {**options, "kwargs": kwargs or None}
+        elif kwargs:
+            args = (*args, kwargs)
+        made = torch.onnx.export(model, args, path, dynamo=True, **options)
+    elif hasattr(torch.onnx, "dynamo_export"):
+        more = {"export_options": torch.onnx.ExportOptions(dynamic_shapes=True)} if "dynamic_axes" in options else {}
+        unknown = sorted(set(options) - {"dynamic_axes"})
+        if unknown:
+            raise Refusal(f"{unknown[0]}: the dynamo exporter of torch {torch.__version__} takes no such option")
+        made = torch.onnx.dynamo_export(model, *args, **kwargs, **more)
+    else:
+        raise Refusal(f"--dynamo: torch {torch.__version__} has no such exporter, torch 2.1 and later have")
+    if not os.path.exists(path) and hasattr(made, "save"):
+        made.save(path)
+
+
+def run(chosen, tag_options):
+    global torch, capture
+    beside = os.path.dirname(os.path.abspath(__file__))
+    if not os.path.isfile(os.path.join(beside, "capture.py")):
+        raise Refusal(f"capture.py does not stand beside it, in {beside}")
+    sys.path.insert(0, beside)
+    torch = package("torch", "an export")
+    if not hasattr(torch, "onnx"):  # a folder of that name
+        raise Refusal("an export needs the package torch")
+    capture = importlib.import_module("capture")
+    program = None
+    if chosen.tags:
+        try:
+            program = capture.find_stemma(chosen.stemma)
+        except FileNotFoundError as problem:
+            raise Refusal(f"{problem}; --no-tags exports without it") from None
+    folder = os.path.dirname(os.path.abspath(chosen.output))
+    if not os.path.isdir(folder) or os.path.isdir(chosen.output):
+        raise Refusal(f"{chosen.output}: {'is a folder' if os.path.isdir(chosen.output) else 'no such folder'}")
+    shapes = [Shape(text) for text in chosen.shape]
+
+    torch.manual_seed(0)
+    model, args, kwargs = make_model(chosen.target, chosen)
+    args, kwargs = example_inputs(model, args, kwargs, shapes)
+    options = export_options(chosen, model, args, kwargs)
+    with contextlib.ExitStack() as cleaned:
+        kept = chosen.keep_capture
+        if kept is None:
+            kept = os.path.join(cleaned.enter_context(tempfile.TemporaryDirectory(prefix="stemma-")), "capture.json")
+        how = {"path": kept, "trace": chosen.trace, "fx": "auto" if chosen.trace else None,
+               "training": chosen.training}
+        if not chosen.dynamo:
+            how.update(export=chosen.output, export_options=options)
+        with shown_whole(f"torch.onnx.export of {type(model).__name__}"):
+            if chosen.dynamo:
+                with capture.left_as_it_was(model, chosen.training):
+                    export_dynamo(model, args, kwargs, chosen.output, options)
+            done = capture.capture(model, args, kwargs, **how)
+        for part, why in done.missing.items():
+            print(f"stemma_export.py: no {part}: {why}", file=sys.stderr)
+        if chosen.tags and capture.tag(program, chosen.output, kept, chosen.output, tag_options) != 0:
+            raise Refusal(f"{chosen.output}: is exported, without tags")
+
+
+def main(arguments=None):
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    description, _, forms = __doc__.partition("\n\n")
+    options = argparse.ArgumentParser(prog="stemma_export.py", description=description, epilog=forms,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("target", metavar="TARGET")
+    options.add_argument("-o", "--output", metavar="MODEL", required=True, help="the ONNX file")
+    options.add_argument("--shape", metavar="NAME=1,128:int64", action="append", default=[],
+                         help="an input of forward; float32 without a type; may repeat")
+    options.add_argument("--opset", type=int, help="of the ONNX file; the exporter's default without it")
+    options.add_argument("--dynamo", action="store_true", help="by the exporter of torch.export")
+    options.add_argument("--dynamic", metavar="AXES", action="append", default=[],
+                         help="INPUT=0:batch,1:sequence, or batch for the first dimension of all inputs; may repeat")
+    options.add_argument("--option", metavar="NAME=VALUE", action="append", default=[],
+                         help="a further argument of torch.onnx.export; may repeat")
+    options.add_argument("--training", action="store_true", help="export in training mode")
+    options.add_argument("--class", dest="model_class", metavar="CLASS",
+                         help="of transformers, where its config names none or another is wanted")
+    options.add_argument("--keep-capture", metavar="FILE", help="keep what PyTorch knew of the model")
+    options.add_argument("--trace", action="store_true", help="run the model for the capture, too")
+    options.add_argument("--stemma", metavar="PROGRAM",
+                         help="the program; else that on the PATH, beside this file, or in a build folder above it")
+    options.add_argument("--no-tags", dest="tags", action="store_false", help="only export")
+    chosen = options.parse_args(arguments[:split])
+    try:
+        run(chosen, arguments[split + 1:])
+    except Refusal as problem:
+        print(f"stemma_export.py: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

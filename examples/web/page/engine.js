@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library in its worker. Each file that is opened gets a worker of its own: what the last one took is free then.
+
+export class Engine {
+  /** @type {Map<number, {resolve: (answer: any) => void, reject: (problem: Error) => void}>} */
+  #waiting = new Map();
+  #last = 0;
+
+  constructor() {
+    this.worker = new Worker("worker.js");
+    this.worker.onmessage = ({data: {id, answer, problem}}) => {
+      const {resolve, reject} = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      problem === undefined ? resolve(answer) : reject(new Error(problem));
+    };
+    this.worker.onerror = event => this.#failAll(event.message || "the library could not be loaded");
+  }
+
+  #failAll(text) {
+    this.#waiting.forEach(({reject}) => reject(new Error(text)));
+    this.#waiting.clear();
+  }
+
+  #send(message) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#waiting.set(id, {resolve, reject});
+      this.worker.postMessage({id, ...message});
+    });
+  }
+
+  /**
+   * Opens a model among files dropped together: the rest are captures (.json) and external data.
+   * @param {File[]} files
+   * @param {"a" | "b"} slot
+   */
+  async open(files, slot) {
+    const model = files.find(file => /\.onnx$/i.test(file.name)) ?? (files.length === 1 ? files[0] : undefined);
+    if (model === undefined) {
+      throw new Error("none of these files is an .onnx file");
+    }
+    if (model.size >= 2 ** 31) {
+      throw new Error(`${model.name}: has 2 GiB or more, where protobuf ends: larger weights belong into other files`);
+    }
+    const captures = files.filter(file => file !== model && /\.json$/i.test(file.name)).map(file => file.name);
+    const about = JSON.parse(await this.#send({mount: {slot, files, model: model.name}, request: {do: "open", slot, captures}}));
+    return {...about, model: model.name};
+  }
+
+  /** The text of an answer: what the program would print. */
+  text(request) {
+    return this.#send({request});
+  }
+
+  async ask(request) {
+    return JSON.parse(await this.text(request));
+  }
+
+  /** A file that the library makes. @returns {Promise<Blob>} */
+  file(request) {
+    return this.#send({request, file: true});
+  }
+
+  /** Ends the worker, and whoever waits for it. */
+  close() {
+    this.worker.terminate();
+    this.#failAll("another file was opened");
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all views are made of: elements, numbers as text, and lists of which only the rows in sight exist.
+
+/** @param {string} name @param {object} attributes @param {...(Node | string)} children */
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    key.startsWith("on") ? element.addEventListener(key.slice(2), value) : element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** @param {string} name */
+export const at = name => document.getElementById(name);
+export const number = n => n.toLocaleString("en-US");
+export const counted = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
+export const bytes = n => n < 1000 ? `${n} B` : n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : n < 1e9 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(1)} GB`;
+
+const rowHeight = 26;
+
+/**
+ * A list of any length. The element that scrolls has the focus, and names the row that is chosen.
+ */
+export class VirtualList {
+  /**
+   * @param {HTMLElement} element with a role of its own
+   * @param {{row: (i: number) => HTMLElement, key?: (event: KeyboardEvent, i: number) => boolean, choose: (i: number) => void, byEnter?: boolean}} how byEnter: keys move the mark, Enter chooses
+   */
+  constructor(element, how) {
+    this.element = element;
+    this.how = how;
+    this.count = 0;
+    this.chosen = -1;
+    this.room = make("div", {class: "room", role: "presentation"});
+    element.classList.add("virtual");
+    element.replaceChildren(this.room);
+    element.addEventListener("scroll", () => this.draw());
+    element.addEventListener("keydown", event => this.#press(event));
+    this.room.addEventListener("click", event => {
+      const row = event.target.closest("[data-row]");
+      if (row && !event.defaultPrevented) {
+        this.choose(Number(row.dataset.row));
+      }
+    });
+    new ResizeObserver(() => this.draw()).observe(element);
+  }
+
+  #press(event) {
+    if (this.how.key?.(event, this.chosen)) {
+      event.preventDefault();
+      return;
+    }
+    const page = Math.max(1, Math.floor(this.element.clientHeight / rowHeight) - 1);
+    const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.count, End: this.count};
+    if (event.key in steps && this.count > 0) {
+      event.preventDefault();
+      const next = Math.min(this.count - 1, Math.max(0, this.chosen + steps[event.key]));
+      this.how.byEnter ? this.mark(next) : this.choose(next);
+    } else if (event.key === "Enter" && this.chosen >= 0) {
+      this.choose(this.chosen);
+    }
+  }
+
+  /** Says how many rows there are now. */
+  show(count) {
+    this.count = count;
+    this.room.style.height = `${count * rowHeight}px`;
+    this.draw();
+  }
+
+  choose(i) {
+    this.mark(i);
+    this.how.choose(i);
+  }
+
+  /** Marks a row as chosen and brings it into sight. */
+  mark(i) {
+    this.chosen = i;
+    const top = i * rowHeight;
+    const {scrollTop, clientHeight} = this.element;
+    if (i >= 0 && (top < scrollTop || top + rowHeight > scrollTop + clientHeight)) {
+      this.element.scrollTop = top - clientHeight / 2;
+    }
+    this.draw();
+  }
+
+  draw() {
+    const first = Math.max(0, Math.floor(this.element.scrollTop / rowHeight) - 5);
+    const last = Math.min(this.count, Math.ceil((this.element.scrollTop + this.element.clientHeight) / rowHeight) + 5);
+    const rows = [];
+    for (let i = first; i < last; ++i) {
+      const row = this.how.row(i);
+      row.style.top = `${i * rowHeight}px`;
+      row.dataset.row = String(i);
+      row.id = `${this.element.id}-${i}`;
+      row.setAttribute("aria-selected", String(i === this.chosen));
+      rows.push(row);
+    }
+    this.room.replaceChildren(...rows);
+    this.chosen >= first && this.chosen < last ? this.element.setAttribute("aria-activedescendant", `${this.element.id}-${this.chosen}`)
+      : this.element.removeAttribute("aria-activedescendant");
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_WEB_WEB_SESSION_HPP
+#define STEMMA_EXAMPLES_WEB_WEB_SESSION_HPP
+
+#include "sparse_file.hpp"
+
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace web {
+
+/// A file to download, piece by piece: texts that were made, and ranges of the file that was
+/// opened, which are not read here.
+class pieces {
+public:
+    explicit pieces(const sparse_file& from) : from_(from) {}
+
+    void write(std::string_view text);
+
+    /// Returns: `{"pieces":[[from,size],[-1,size],...]}`: a range of the file, or the next so many
+    /// bytes of `text`.
+    [[nodiscard]] std::string list() const;
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+private:
+    struct piece {
+        bool made;
+        std::size_t begin; // of a range
+        std::size_t size;
+    };
+
+    const sparse_file& from_;
+    std::string text_;
+    std::vector<piece> all_;
+};
+
+/// What a page asks: one request after the other, as JSON, about the model `a`, or about `a` and
+/// `b`.
+///
+/// What the program prints as JSON is written by the same functions of the library here.
+class session {
+public:
+    /// Throws: `stemma::error`, and what nlohmann throws for a request that is none.
+    [[nodiscard]] std::string call(std::string_view request);
+
+    /// The texts among the pieces of the last file to download.
+    [[nodiscard]] const std::string& made() const noexcept { return made_; }
+
+private:
+    struct slot {
+        std::unique_ptr<sparse_file> file;
+        std::vector<std::string> captures;
+        std::unique_ptr<stemma::attributed_model> model;
+    };
+    using json = nlohmann::json;
+    using verb = std::string (session::*)(const json& asked);
+
+    static const std::array<std::pair<std::string_view, verb>, 13> verbs;
+
+    std::string open(const json& asked);
+    std::string tree(const json& asked);
+    std::string tags(const json& asked);
+    std::string explain(const json& asked);
+    std::string query(const json& asked);
+    std::string analyze(const json& asked);
+    std::string cost(const json& asked);
+    std::string rows(const json& asked);
+    std::string search(const json& asked);
+    std::string graph(const json& asked);
+    std::string tag(const json& asked);
+    std::string cut(const json& asked);
+    std::string diff(const json& asked);
+
+    [[nodiscard]] slot& slot_of(const json& asked);
+    [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
+    [[nodiscard]] std::string handed(const pieces& file);
+
+    slot first_;
+    slot second_;
+    std::string made_;
+};
+
+} // namespace web
+
+#endif // STEMMA_EXAMPLES_WEB_WEB_SESSION_HPP

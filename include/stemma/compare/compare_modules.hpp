@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_COMPARE_MODULES_HPP
+#define STEMMA_COMPARE_COMPARE_MODULES_HPP
+
+#include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/weight_comparer.hpp>
+#include <stemma/compare/diff_options.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/compare/node_match.hpp>
+#include <stemma/compare/write_diff.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/alike_modules.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// How two modules, of one model or of two, differ.
+struct module_comparison {
+    bool same_function = false; ///< they compute the same, up to weights and names
+    /// Modules, nodes and weights, as in `model_diff`; no changes. Nodes of equal modules are all
+    /// partners.
+    module_difference difference;
+    std::size_t first_nodes = 0;      ///< in and below the first one, without constants
+    std::size_t second_nodes = 0;     ///< of the second one
+    std::size_t matched_nodes = 0;    ///< pairs
+    std::size_t compared_weights = 0; ///< pairs
+};
+
+namespace detail {
+
+/// One of the modules, as its nodes are matched.
+class compared_module {
+public:
+    /// Requires: `side` outlives this. Complexity: O(nodes + modules).
+    compared_module(const compared_model& side, id m)
+        : side_(side), place_(side.model().node_count(), 0), outside_(place_.size(), 1) {
+        const auto& tree = side.modules().index();
+        std::vector<std::uint64_t> path(tree.size(), 0);
+        path[m] = 1;
+        for (id below = m + 1; below < tree.end(m); ++below) {
+            path[below] =
+                hash_bytes(side.modules().attribute(below), path[tree.parent(below)]) | 1U;
+        }
+        for (id node = 0; node < place_.size(); ++node) {
+            place_[node] = path[side.module_of(node)];
+            outside_[node] = place_[node] == 0 || side.is_quiet(node) ? 1 : 0;
+        }
+    }
+
+    [[nodiscard]] bool holds(id node) const { return outside_[node] == 0; }
+
+    [[nodiscard]] matched_graph view() const {
+        auto made = side_.view(place_);
+        made.quiet = outside_;
+        return made;
+    }
+
+    /// Returns: the nodes of the module without a partner, ascending; counts all.
+    [[nodiscard]] std::vector<id> without_partner(const std::vector<id>& partner,
+                                                  std::size_t& all) const {
+        std::vector<id> found;
+        for (id node = 0; node < partner.size(); ++node) {
+            all += holds(node) ? 1U : 0U;
+            if (holds(node) && partner[node] == no_id) {
+                found.push_back(node);
+            }
+        }
+        return found;
+    }
+
+    /// Returns: what a node reads of the module: slot, output and node, which `of(node)` names.
+    template <class Of>
+    [[nodiscard]] std::vector<std::tuple<id, id, id>> reads(id node, Of of) const {
+        const auto& graph = side_.graph();
+        std::vector<std::tuple<id, id, id>> found;
+        for (auto [e, last] = in_edges(node, graph); e != last; ++e) {
+            if (holds((*e).source)) {
+                found.emplace_back(graph.property(in_port)[(*e).index],
+                                   graph.property(out_port)[(*e).index], of((*e).source));
+            }
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+private:
+    const compared_model& side_;
+    std::vector<std::uint64_t> place_; // by node: 0 outside
+    std::vector<char8_t> outside_;     // by node
+};
+
+} // namespace detail
+
+/// Compares two modules, of one model or of two: whether they are of the same function up to
+/// weights and names, in whatever order their nodes stand; if not, which nodes differ; and in
+/// either case how the data of the weights do that partners read.
+/// Throws: `error` where external data cannot be read.
+/// Complexity: O((V + E) log V) of both models, and O(data) of weights of the modules.
+[[nodiscard]] inline module_comparison compare_modules(const attributed_model& first, id m,
+                                                       const attributed_model& second, id n,
+                                                       const diff_options& options = {}) {
+    module_comparison result;
+    auto& difference = result.difference;
+    difference.first = m;
+    difference.second = n;
+    const detail::compared_model a(first);
+    const detail::compared_model b(second);
+    const detail::compared_module left(a, m);
+    const detail::compared_module right(b, n);
+    node_match match(first.model().node_count(), second.model().node_count());
+    alike_modules in_first(first.model(), first.modules(), first.tags().attributions);
+    alike_modules in_second(second.model(), second.modules(), second.tags().attributions);
+    if (const auto pairs = alike_modules::match(in_first, m, in_second, n)) {
+        result.same_function = true;
+        for (const auto& [v, w] : *pairs) {
+            match.add(v, w);
+        }
+    } else {
+        detail::match_nodes(left.view(), right.view(), match);
+        difference.changed = match.changed;
+    }
+    difference.only_first = left.without_partner(match.to_second, result.first_nodes);
+    difference.only_second = right.without_partner(match.to_first, result.second_nodes);
+    for (id v = 0; v < match.to_second.size(); ++v) {
+        const auto w = match.to_second[v];
+        if (w == no_id) {
+            continue;
+        }
+        ++result.matched_nodes;
+        if (!result.same_function && left.reads(v, [&](id node) {
+                return match.to_second[node];
+            }) != right.reads(w, [](id node) { return node; })) {
+            difference.rewired.emplace_back(v, w);
+        }
+    }
+    auto pairs = detail::pair_weights(a, b, match);
+    std::erase_if(pairs, [&](const auto& pair) { return match.to_second[pair.node] == no_id; });
+    result.compared_weights = pairs.size();
+    if (options.weights) {
+        for (auto& found : detail::compare_all_weights(a, b, pairs, options.threads)) {
+            if (found && (!found->comparable || options.tolerance <= 0 ||
+                          found->difference.relative > options.tolerance)) {
+                difference.weights.push_back(*std::move(found));
+            }
+        }
+    }
+    return result;
+}
+
+/// Writes how two modules differ (`stemma.module_diff/1`), with `nodes` every node that does. Both
+/// models are those that were compared. Complexity: O(length).
+template <text_sink Sink>
+void write_module_diff(Sink& sink, const module_comparison& found, const attributed_model& first,
+                       const attributed_model& second, bool nodes = false) {
+    const auto& difference = found.difference;
+    json_writer json(sink);
+    const auto side = [&](std::string_view key, const attributed_model& opened, id m,
+                          std::size_t count) {
+        json.key(key);
+        json.begin_object(true);
+        json.member("model", opened.model().file());
+        json.member("module", opened.modules().report_path(m));
+        json.member("class", opened.modules().class_name(m));
+        json.member("nodes", count);
+        json.end_object();
+    };
+    json.begin_object();
+    json.member("schema", "stemma.module_diff/1");
+    side("first", first, difference.first, found.first_nodes);
+    side("second", second, difference.second, found.second_nodes);
+    json.member("same_function", found.same_function);
+    json.key("matched");
+    json.begin_object(true);
+    json.member("nodes", found.matched_nodes);
+    json.member("weights", found.compared_weights);
+    json.end_object();
+    json.key("nodes");
+    json.begin_object(true);
+    json.member("only_first", difference.only_first.size());
+    json.member("only_second", difference.only_second.size());
+    json.member("rewired", difference.rewired.size());
+    json.end_object();
+    detail::write_diff_weights(json, difference, first.model(), second.model());
+    if (nodes) {
+        json.key("list");
+        json.begin_object();
+        detail::write_diff_nodes(json, difference, first.model(), second.model());
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COMPARE_COMPARE_MODULES_HPP

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_LINK_NODES_HPP
+#define STEMMA_COMPARE_LINK_NODES_HPP
+
+#include <stemma/align/align_graphs.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/compare/diff_options.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Nodes of one model and nodes of another one that do the same work: one or several of each.
+struct node_link {
+    std::vector<id> first;  ///< ascending, never empty
+    std::vector<id> second; ///< ascending, never empty
+
+    friend bool operator==(const node_link&, const node_link&) = default;
+};
+
+namespace detail {
+
+/// Returns: pairs of nodes as groups of all that hang together, in the order of the first model.
+/// Complexity: O(n log n).
+[[nodiscard]] inline std::vector<node_link>
+group_links(std::size_t first_count, std::size_t second_count,
+            const std::vector<std::pair<id, id>>& pairs) {
+    std::vector<id> group(first_count + second_count); // the second model's behind the first one's
+    std::iota(group.begin(), group.end(), id{0});
+    const auto find = [&](id v) {
+        while (group[v] != v) {
+            group[v] = group[group[v]];
+            v = group[v];
+        }
+        return v;
+    };
+    for (const auto& [v, w] : pairs) {
+        const auto a = find(v);
+        const auto b = find(static_cast<id>(first_count + w));
+        group[std::max(a, b)] = std::min(a, b);
+    }
+    std::vector<id> place(group.size(), no_id);
+    std::vector<node_link> links;
+    for (const auto& [v, w] : pairs) {
+        auto& at = place[find(v)];
+        if (at == no_id) {
+            at = static_cast<id>(links.size());
+            links.emplace_back();
+        }
+        links[at].first.push_back(v);
+        links[at].second.push_back(w);
+    }
+    for (auto& link : links) {
+        for (auto* nodes : {&link.first, &link.second}) {
+            std::sort(nodes->begin(), nodes->end());
+            nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+        }
+    }
+    std::sort(links.begin(), links.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return links;
+}
+
+} // namespace detail
+
+/// Returns: which nodes of two models that were compared do the same work: partners, and what nodes
+/// of the second model were fused or split of, as `align_graphs` finds it. What was put in is in
+/// none. Complexity: that of `align_graphs`, and O(data) with `options.weights`.
+[[nodiscard]] inline std::vector<node_link> link_nodes(const model_diff& found,
+                                                       const attributed_model& first,
+                                                       const attributed_model& second,
+                                                       const diff_options& options = {}) {
+    const auto alignment =
+        align_graphs(comparable_model(first.model(), options.weights, options.threads),
+                     comparable_model(second.model(), options.weights, options.threads));
+    std::vector<std::pair<id, id>> pairs;
+    for (id w = 0; w < found.nodes.to_first.size(); ++w) {
+        const auto partner = found.nodes.to_first[w];
+        if (partner != no_id) {
+            pairs.emplace_back(partner, w);
+        }
+        const auto kind = alignment.of(w).kind;
+        if (kind != origin_kind::kept && kind != origin_kind::replaced) {
+            continue;
+        }
+        for (const auto v : alignment.origins(w)) {
+            if (partner == no_id || found.nodes.to_second[v] == no_id) {
+                pairs.emplace_back(v, w);
+            }
+        }
+    }
+    return detail::group_links(found.nodes.to_second.size(), found.nodes.to_first.size(), pairs);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COMPARE_LINK_NODES_HPP

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_BIT_CAST_HPP
+#define STEMMA_CORE_DETAIL_BIT_CAST_HPP
+
+#include <stemma/config.hpp>
+
+#include <cstring>
+#include <type_traits>
+
+namespace stemma::detail {
+
+/// As `std::bit_cast`, which libc++ has from version 14 on; not for constant expressions.
+template <class To, class From>
+    requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> &&
+             std::is_trivially_copyable_v<From>)
+[[nodiscard]] To bit_cast(const From& from) noexcept {
+    To to;
+    std::memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_BIT_CAST_HPP

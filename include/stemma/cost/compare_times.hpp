@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_COMPARE_TIMES_HPP
+#define STEMMA_COST_COMPARE_TIMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/cost/module_times.hpp>
+#include <stemma/cost/profile_report.hpp>
+#include <stemma/io/detail/csv_text.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// A profile, by module of the model that was run.
+struct timed_modules {
+    const module_times* times = nullptr;  ///< not null
+    const module_tree* modules = nullptr; ///< not null
+};
+
+/// What a module takes in a run of either model, in microseconds.
+struct paired_time {
+    id first = no_id;  ///< the module of the first model
+    id second = no_id; ///< the one of its path in the second
+    double before = 0; ///< in the first; 0 where it has none
+    double after = 0;  ///< in the second
+};
+
+namespace detail {
+
+[[nodiscard]] inline double microseconds_a_run(const timed_modules& of, double microseconds) {
+    return microseconds / static_cast<double>(std::max<std::size_t>(of.times->runs(), 1));
+}
+
+[[nodiscard]] inline double microseconds_of_module(const timed_modules& of, id m) {
+    return m == no_id ? 0 : microseconds_a_run(of, (*of.times)[m].microseconds);
+}
+
+} // namespace detail
+
+/// Puts the times of two profiles side by side, by path: the modules of the first in their order,
+/// then those that only the second has; without those that take no time in either.
+/// Complexity: O(modules), and the lengths of their paths.
+[[nodiscard]] inline std::vector<paired_time> compare_times(const timed_modules& first,
+                                                            const timed_modules& second) {
+    const module_lookup paths(*second.modules);
+    std::vector<bool> met(second.times->size(), false);
+    std::vector<paired_time> pairs;
+    const auto add = [&](id a, id b) {
+        const paired_time pair{a, b, detail::microseconds_of_module(first, a),
+                               detail::microseconds_of_module(second, b)};
+        if (pair.before != 0 || pair.after != 0) {
+            pairs.push_back(pair);
+        }
+    };
+    for (id m = 0; m < first.times->size(); ++m) {
+        const auto other = m == 0 ? 0 : find_module(paths, first.modules->path(m));
+        if (other < met.size()) {
+            met[other] = true;
+        }
+        add(m, other < met.size() ? other : no_id);
+    }
+    for (id m = 0; m < met.size(); ++m) {
+        if (!met[m]) {
+            add(no_id, m);
+        }
+    }
+    return pairs;
+}
+
+/// Writes two profiles side by side (`stemma.profiles/1`). Complexity: O(length).
+template <text_sink Sink>
+void write_paired_times(Sink& sink, const timed_modules& first, const profile_source& of_first,
+                        const timed_modules& second, const profile_source& of_second) {
+    json_writer json(sink);
+    const auto write_source = [&](std::string_view key, const timed_modules& of,
+                                  const profile_source& source) {
+        json.key(key);
+        json.begin_object();
+        json.member("model", source.model);
+        json.member("profile", source.file);
+        json.member("format", source.format);
+        json.member("runs", of.times->runs());
+        json.member("dropped_runs", source.dropped);
+        json.member("us", detail::microseconds_a_run(of, of.times->total()));
+        json.member("unmatched_us", detail::microseconds_a_run(of, of.times->unmatched_total()));
+        json.end_object();
+    };
+    const auto write_time = [&](std::string_view key, const timed_modules& of, id m) {
+        json.key(key);
+        if (m == no_id) {
+            json.null();
+            return;
+        }
+        const auto& time = (*of.times)[m];
+        json.begin_object();
+        json.member("us", detail::microseconds_a_run(of, time.microseconds));
+        json.member("own_us", detail::microseconds_a_run(of, time.own));
+        json.member("share", detail::share_of(time.microseconds, of.times->total()));
+        json.member("calls", detail::microseconds_a_run(of, time.calls));
+        json.end_object();
+    };
+    json.begin_object();
+    json.member("schema", "stemma.profiles/1");
+    json.member("divided", of_first.divided);
+    write_source("first", first, of_first);
+    write_source("second", second, of_second);
+    json.key("modules");
+    json.begin_array();
+    for (const auto& pair : compare_times(first, second)) {
+        const auto& tree = pair.first == no_id ? *second.modules : *first.modules;
+        const auto m = pair.first == no_id ? pair.second : pair.first;
+        json.begin_object(true);
+        json.member("path", tree.path(m));
+        json.member("class", tree.class_name(m));
+        json.member("difference_us", pair.after - pair.before);
+        write_time("first", first, pair.first);
+        write_time("second", second, pair.second);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+/// Writes the same as rows of comma-separated values; the last is what matches no node.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_modules& second) {
+    const auto number = detail::microseconds_text;
+    const auto own = [&](const timed_modules& of, id m) {
+        return m == no_id ? std::string()
+                          : number(detail::microseconds_a_run(of, (*of.times)[m].own));
+    };
+    sink.write("module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n");
+    for (const auto& pair : compare_times(first, second)) {
+        const auto& tree = pair.first == no_id ? *second.modules : *first.modules;
+        const auto m = pair.first == no_id ? pair.second : pair.first;
+        sink.write(detail::csv_row(
+            tree.path(m), tree.class_name(m), pair.first == no_id ? "" : number(pair.before),
+            pair.second == no_id ? "" : number(pair.after), number(pair.after - pair.before),
+            own(first, pair.first), own(second, pair.second)));
+    }
+    const auto before = detail::microseconds_a_run(first, first.times->unmatched_total());
+    const auto after = detail::microseconds_a_run(second, second.times->unmatched_total());
+    sink.write(detail::csv_row("(unmatched)", "", number(before), number(after),
+                               number(after - before), number(before), number(after)));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_COMPARE_TIMES_HPP

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COST_READ_PROFILES_HPP
+#define STEMMA_COST_READ_PROFILES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/cost/profile.hpp>
+#include <stemma/cost/profile_readers.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace stemma {
+
+/// Profiles of one model, as runs of one profile, and what a report says of them.
+struct profile_files {
+    profile measured;
+    std::string files;   ///< paths, separated by `, `
+    std::string formats; ///< the readers that fit, likewise, each once
+};
+
+/// Reads profiles, each without its first runs: `warm_up`, else one where it has several.
+/// Throws: `error`: of `error_code::cannot_read`; of `malformed` for what is no profile; of
+///   `refused` where no run is left. Complexity: O(bytes).
+[[nodiscard]] inline profile_files read_profiles(std::span<const std::string> paths,
+                                                 std::optional<std::size_t> warm_up = {}) {
+    profile_files all;
+    for (const auto& path : paths) {
+        const mapped_file file(path);
+        profile read;
+        const auto format = read_profile(file.bytes(), path, read);
+        const auto drop = warm_up.value_or(read.runs() > 1 ? 1 : 0);
+        if (drop >= read.runs()) {
+            STEMMA_THROW(error(error_code::refused, path, "warm-up",
+                               "leaves no run of " + std::to_string(read.runs())));
+        }
+        read.drop_runs(drop);
+        all.files.append(all.files.empty() ? "" : ", ").append(path);
+        if (all.formats.find(format) == all.formats.npos) {
+            all.formats.append(all.formats.empty() ? "" : ", ").append(format);
+        }
+        all.measured.append(read);
+    }
+    return all;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_READ_PROFILES_HPP

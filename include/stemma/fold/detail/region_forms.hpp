@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_REGION_FORMS_HPP
+#define STEMMA_FOLD_DETAIL_REGION_FORMS_HPP
+
+#include <stemma/align/detail/graph_section.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/string_pool.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/fold/detail/fold_plan.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/onnx/detail/values_read.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
+/// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
+/// they are, but for its kind.
+template <class Shapes>
+concept node_shapes_like = requires(Shapes& shapes, id node) {
+    { shapes.hash(node, true) } -> std::convertible_to<std::uint64_t>;
+    { shapes.equal(node, node, true) } -> std::convertible_to<bool>;
+};
+
+/// Returns: the path of a module from one around it; "" for that itself.
+/// Complexity: O(length and depth).
+template <module_view Modules>
+[[nodiscard]] std::string relative_path(const Modules& modules, id from, id to) {
+    std::vector<id> way;
+    for (auto m = to; m != from && m != 0; m = modules.index().parent(m)) {
+        way.push_back(m);
+    }
+    std::string path;
+    for (auto m = way.rbegin(); m != way.rend(); ++m) {
+        path.append(path.empty() ? "" : ".").append(modules.attribute(*m));
+    }
+    return path;
+}
+
+/// How a body looks.
+struct region_form {
+    std::vector<std::uint64_t>
+        tokens;            ///< equal for bodies whose items stand for each other in order
+    std::vector<id> nodes; ///< of the region itself
+    std::vector<std::uint64_t> labels; ///< by item: what it is, without its values
+    std::uint64_t hash = 0;            ///< of all that
+    std::uint64_t contents = 0;        ///< of the labels, in any order
+};
+
+/// Describes regions so that those that do the same are found.
+template <module_view Modules, node_shapes_like Shapes>
+class region_forms {
+public:
+    region_forms(const onnx_model& model, const graph_contents& contents, const Modules& modules,
+                 std::span<const attribution> attributions, Shapes& shapes, fold_plan& plan,
+                 bool vary)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , attributions_(attributions)
+        , shapes_(shapes)
+        , plan_(plan)
+        , vary_(vary)
+        , exported_(plan.regions.size())
+        , number_(model.value_count(), no_id) {}
+
+    /// What a region gives away: values, and the numbers that `read` gave them.
+    [[nodiscard]] std::vector<std::pair<id, id>>& exported(id r) { return exported_[r]; }
+
+    [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
+
+    /// Returns: how a region looks, and says in the plan what it reads. Requires: what is inside of
+    /// it has functions. Complexity: O(items + values).
+    [[nodiscard]] region_form read(id r) {
+        region_form made;
+        const auto externals = number_items(r, made);
+        auto& exported = exported_[r];
+        for (auto& [value, number] : exported) {
+            number = number_[value];
+        }
+        std::sort(exported.begin(), exported.end(),
+                  [](const auto& a, const auto& b) { return a.second < b.second; });
+        made.tokens.push_back(~std::uint64_t{0});
+        for (const auto& [value, number] : exported) {
+            made.tokens.push_back(number);
+        }
+        auto& inputs = plan_.inputs[r];
+        inputs.clear();
+        for (const bool weight : {false, true}) {
+            std::copy_if(externals.begin(), externals.end(), std::back_inserter(inputs),
+                         [&](id value) { return is_weight(value) == weight; });
+        }
+        for (auto token : made.tokens) {
+            made.hash = hash_mix(made.hash, token);
+        }
+        for (auto label : made.labels) {
+            made.hash = hash_mix(made.hash, label);
+            made.contents += hash_mix(label, 1);
+        }
+        for (auto value : used_) {
+            number_[value] = no_id;
+        }
+        used_.clear();
+        return made;
+    }
+
+    /// Returns: a region with that form, to be compared whatever the order of its items.
+    /// Complexity: O(items + values) expected.
+    [[nodiscard]] graph_section section(id r, const region_form& form) const {
+        graph_section made;
+        std::unordered_map<id, id> numbers;
+        std::vector<id> values; // by number
+        const auto number_of = [&](id value) {
+            if (value == no_id || model_.value_name(value).empty()) {
+                return no_id;
+            }
+            const auto [known, is_new] = numbers.try_emplace(value, made.value_count());
+            if (is_new) {
+                made.add_value();
+                values.push_back(value);
+            }
+            return known->second;
+        };
+        std::vector<id> inputs;
+        std::vector<id> outputs;
+        const auto& items = plan_.regions[r].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            inputs.clear();
+            outputs.clear();
+            const auto index = items[i].index;
+            if (items[i].is_region) {
+                for (auto value : plan_.inputs[index]) {
+                    inputs.push_back(number_of(value));
+                }
+                for (const auto& [value, number] : exported_[index]) {
+                    outputs.push_back(number_of(value));
+                }
+            } else {
+                for (auto value : values_read(model_, contents_, index)) {
+                    inputs.push_back(number_of(value));
+                }
+                for (id k = 0; k < model_.output_count(index); ++k) {
+                    outputs.push_back(number_of(model_.first_output(index) + k));
+                }
+            }
+            made.add_item(form.labels[i], inputs, outputs);
+        }
+        for (id value = 0; value < values.size(); ++value) {
+            if (made.maker(value) == no_id) {
+                made.mark(value, is_weight(values[value]) ? 1 : 2);
+            }
+        }
+        for (const auto& [value, number] : exported_[r]) {
+            made.mark(numbers.at(value), 3);
+        }
+        return made;
+    }
+
+private:
+    /// Returns: a number for the path of a module from one around it.
+    [[nodiscard]] id way_number(id from, id to) {
+        const auto [known, is_new] =
+            ways_.try_emplace(std::uint64_t{from} << 32U | to, static_cast<id>(ways_.size()));
+        if (is_new) {
+            known->second = paths_.intern(relative_path(modules_, from, to));
+        }
+        return known->second;
+    }
+
+    [[nodiscard]] id module_in(const fold_region& region, id node) const {
+        const auto m = attributions_[node].module;
+        return modules_.index().is_ancestor(region.module, m) ? m : region.module;
+    }
+
+    /// Numbers values as they appear, and writes down who reads and makes which.
+    /// Returns: the values that come from outside.
+    [[nodiscard]] std::vector<id> number_items(id r, region_form& made) {
+        std::vector<id> externals;
+        const auto note = [&](id value, bool read) {
+            if (value == no_id || model_.value_name(value).empty()) {
+                made.tokens.push_back(no_id);
+                return;
+            }
+            if (number_[value] == no_id) {
+                number_[value] = static_cast<id>(used_.size());
+                used_.push_back(value);
+                if (read) {
+                    externals.push_back(value);
+                    made.tokens.push_back(is_weight(value) ? 1 : 2);
+                }
+            }
+            made.tokens.push_back(number_[value] + std::uint64_t{16});
+        };
+        const auto& region = plan_.regions[r];
+        for (const auto& item : region.items) {
+            if (item.is_region) {
+                const auto path = paths_.intern(plan_.paths[item.index]);
+                made.tokens.push_back(3);
+                made.tokens.push_back(plan_.function[item.index]);
+                made.tokens.push_back(path);
+                made.labels.push_back(hash_mix(hash_mix(3, plan_.function[item.index]), path));
+                for (auto value : plan_.inputs[item.index]) {
+                    note(value, true);
+                }
+                for (const auto& [value, number] : exported_[item.index]) {
+                    note(value, false);
+                }
+                continue;
+            }
+            const auto node = item.index;
+            const auto read = values_read(model_, contents_, node);
+            const auto way = way_number(region.module, module_in(region, node));
+            made.nodes.push_back(node);
+            made.tokens.push_back(4);
+            made.tokens.push_back(way);
+            made.tokens.push_back(read.size());
+            for (auto value : read) {
+                note(value, true);
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                note(model_.first_output(node) + i, false);
+            }
+            auto label = hash_mix(hash_mix(shapes_.hash(node, vary_), way), read.size());
+            auto at = made.tokens.size();
+            note_bodies(node, made);
+            for (; at < made.tokens.size(); ++at) {
+                label = hash_mix(label, made.tokens[at]);
+            }
+            made.labels.push_back(label);
+        }
+        return externals;
+    }
+
+    /// Writes down what of the bodies of a node are calls, and of which functions, and what says
+    /// of which module it is. All else of bodies is compared with the node.
+    void note_bodies(id node, region_form& made) {
+        if (!plan_.changes_inside(node)) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            made.tokens.push_back(5);
+            plan_.look_into(
+                g, contents_, [&](id region) { note_inside(region, made); },
+                [&](id inside) { note_in_body(inside, made); });
+        }
+    }
+
+    void note_inside(id r, region_form& made) {
+        for (const auto& item : plan_.regions[r].items) {
+            if (item.is_region) {
+                made.tokens.push_back(3);
+                made.tokens.push_back(plan_.function[item.index]);
+                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
+                note_inside(item.index, made);
+                made.tokens.push_back(6);
+            } else {
+                note_in_body(item.index, made);
+            }
+        }
+    }
+
+    void note_in_body(id node, region_form& made) {
+        made.tokens.push_back(4);
+        made.tokens.push_back(model_.position(node));
+        const auto noted = plan_.noted.find(node);
+        if (noted != plan_.noted.end()) {
+            made.tokens.push_back(7);
+            made.tokens.push_back(
+                way_number(plan_.regions[noted->second].module, attributions_[node].module));
+        }
+        note_bodies(node, made);
+    }
+
+    const onnx_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    std::span<const attribution> attributions_;
+    Shapes& shapes_;
+    fold_plan& plan_;
+    bool vary_;
+    std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
+    std::vector<id> number_; // by value: in the region that is being looked at
+    std::vector<id> used_;   // those that have one
+    string_pool paths_;
+    std::unordered_map<std::uint64_t, id> ways_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_FOLD_DETAIL_REGION_FORMS_HPP

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP
+#define STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP
+
+#include <stemma/align/detail/graph_section.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Nodes of a model as a section, and what each item says.
+struct node_section {
+    graph_section section;
+    std::vector<id> nodes;           ///< by item; `no_id` where a body begins
+    std::vector<std::string> texts;  ///< by item: all but its values
+    std::vector<std::string> shapes; ///< by value: type and shape of a weight, "" of others
+};
+
+/// Makes sections of nodes of a model: operators, attributes and small constants are what they say,
+/// weights and all else that they read comes from around. What a Constant gives is no item; bodies
+/// lie between the values that they are given and the node that holds them.
+class node_sections {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes + values + fields of tensors).
+    explicit node_sections(const wire_model& model)
+        : model_(model)
+        , stored_(model.value_count(), no_id)
+        , in_section_(model.node_count(), false)
+        , readers_(model.value_count(), [&](auto take) {
+            for (id node = 0; node < model.node_count(); ++node) {
+                for (auto value : model.inputs(node)) {
+                    if (value != no_id) {
+                        take(value, node);
+                    }
+                }
+            }
+        }) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind == graph_kind::body) {
+                bodies_.emplace_back(model.graph(g).owner, g);
+            }
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    given_away_.emplace_back(value, g);
+                }
+            }
+        }
+        std::sort(bodies_.begin(), bodies_.end());
+        std::sort(given_away_.begin(), given_away_.end());
+        find_stored();
+    }
+
+    /// Whether a node only holds a constant or hands one on.
+    [[nodiscard]] bool is_quiet(id node) const {
+        return model_.output_count(node) == 1 && stored_[model_.first_output(node)] != no_id;
+    }
+
+    /// Returns: some nodes as a section; with `shapes` weights of other types and shapes are other
+    /// ones, and what is read outside of the section does not count. Requires: ascending nodes,
+    /// each once. Complexity: O(nodes + values + bytes of attributes) expected.
+    [[nodiscard]] node_section read(std::span<const id> nodes, bool shapes) {
+        node_section made;
+        std::unordered_map<id, id> number; // of values
+        for (auto node : nodes) {
+            in_section_[node] = true;
+        }
+        for (auto node : nodes) {
+            if (!is_quiet(node)) {
+                add(node, shapes, made, number);
+            }
+        }
+        for (const auto& [value, local] : number) {
+            if (made.section.maker(local) == no_id) {
+                made.section.mark(local, stored_[value] == no_id ? 1 : 2);
+            } else if (!shapes && is_given_away(value)) {
+                made.section.mark(local, 3);
+            }
+        }
+        for (auto node : nodes) {
+            in_section_[node] = false;
+        }
+        return made;
+    }
+
+private:
+    /// Longer constants count as weights do.
+    static constexpr std::uint64_t longest_constant = 4096;
+
+    /// What a Constant or initializer holds.
+    struct stored_tensor {
+        tensor_ref tensor;      // not of a Constant that gives no tensor
+        id node = no_id;        // the Constant that gives none
+        std::string shape;      // with the type
+        bool is_weight = false; // else the data count
+    };
+
+    [[nodiscard]] static std::string shape_of(const tensor_header& header) {
+        auto text = std::to_string(header.data_type);
+        for (auto dim : header.dims) {
+            text.append(",").append(std::to_string(dim));
+        }
+        return text;
+    }
+
+    void find_stored() {
+        std::vector<bool> weighs(model_.value_count(), false);
+        for (const auto& weight : find_weights(model_)) {
+            // A single number without a dot in its name is one of the computation.
+            weighs[weight.value] =
+                weight.kind != weight_kind::parameter || weight.elements != 1 ||
+                model_.value_name(weight.value).find('.') != std::string_view::npos;
+        }
+        const auto add = [&](const tensor_ref& tensor) {
+            const auto header = read_tensor_header(model_, tensor);
+            stored_tensor made{tensor, no_id, shape_of(header), false};
+            made.is_weight = weighs[tensor.value] || tensor.sparse ||
+                             data_size(header).value_or(longest_constant + 1) > longest_constant;
+            stored_[tensor.value] = static_cast<id>(tensors_.size());
+            tensors_.push_back(std::move(made));
+        };
+        for (const auto& tensor : model_.tensors()) {
+            if (tensor.value != no_id) {
+                add(tensor);
+            }
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (!model_.domain(node).empty() || model_.output_count(node) != 1) {
+                continue;
+            }
+            const auto value = model_.first_output(node);
+            const auto inputs = model_.inputs(node);
+            if (model_.op_type(node) == "Constant") {
+                if (const auto message = tensor_of(node); message.size > 0) {
+                    add({message, model_.graph_of(node), {}, value, false});
+                } else {
+                    stored_[value] = static_cast<id>(tensors_.size());
+                    tensors_.push_back({{}, node, {}, false});
+                }
+            } else if (model_.op_type(node) == "Identity" && inputs.size() == 1 &&
+                       inputs.front() != no_id) {
+                stored_[value] = stored_[inputs.front()];
+            }
+        }
+    }
+
+    /// Returns: where the tensor of a Constant stands; nowhere for one that gives none.
+    [[nodiscard]] message_ref tensor_of(id node) const {
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::node::attribute)) {
+                continue;
+            }
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(onnx_fields::attribute::t)) {
+                    return {part.content, part.size(), no_id};
+                }
+            }
+        }
+        return {};
+    }
+
+    /// Whether a value is read by a node outside of the section, or is a result of a graph whose
+    /// node is.
+    [[nodiscard]] bool is_given_away(id value) const {
+        const auto readers = readers_[value];
+        const auto result =
+            std::lower_bound(given_away_.begin(), given_away_.end(), std::pair(value, id{0}));
+        const bool leaves = result != given_away_.end() && result->first == value &&
+                            (model_.graph(result->second).kind != graph_kind::body ||
+                             !in_section_[model_.graph(result->second).owner]);
+        return leaves || std::any_of(readers.begin(), readers.end(),
+                                     [&](id reader) { return !in_section_[reader]; });
+    }
+
+    void add(id node, bool shapes, node_section& made, std::unordered_map<id, id>& number) {
+        std::string text(model_.domain(node));
+        text.append("::").append(model_.op_type(node));
+        text.append(":").append(model_.overload(node)).push_back('\n');
+        append_attributes(node, text);
+        std::vector<id> inputs;
+        const auto take = [&](std::span<const id> values) {
+            for (auto value : values) {
+                text.append(";");
+                inputs.push_back(number_of(value, shapes, made, number, &text));
+            }
+        };
+        auto read = model_.inputs(node);
+        while (!read.empty() && read.back() == no_id) {
+            read = read.first(read.size() - 1); // that it is left out need not be written
+        }
+        take(read);
+        auto body = std::lower_bound(bodies_.begin(), bodies_.end(), std::pair(node, id{0}));
+        for (; body != bodies_.end() && body->first == node; ++body) {
+            const auto& graph = model_.graph(body->second);
+            const auto begin = std::string(model_.text(graph.attribute)) + "#" +
+                               std::to_string(graph.attribute_index);
+            std::vector<id> given;
+            for (auto value : graph.inputs) {
+                given.push_back(number_of(value, shapes, made, number, nullptr));
+            }
+            append(no_id, text + "\nbegins " + begin, inputs, given, made);
+            text.append("\n").append(begin);
+            take(graph.outputs);
+        }
+        std::vector<id> outputs;
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            const auto value = model_.first_output(node) + i;
+            outputs.push_back(model_.value_name(value).empty()
+                                  ? no_id
+                                  : number_of(value, shapes, made, number, nullptr));
+        }
+        append(node, std::move(text), inputs, outputs, made);
+    }
+
+    static void append(id node, std::string text, std::span<const id> inputs,
+                       std::span<const id> outputs, node_section& made) {
+        made.section.add_item(hash_bytes(text), inputs, outputs);
+        made.nodes.push_back(node);
+        made.texts.push_back(std::move(text));
+    }
+
+    /// Returns: the number of a value in the section. Where it is a small constant that is read, it
+    /// has none, and `text` says what it holds.
+    [[nodiscard]] id number_of(id value, bool shapes, node_section& made,
+                               std::unordered_map<id, id>& number, std::string* text) {
+        if (value == no_id) {
+            return no_id;
+        }
+        const auto stored = stored_[value];
+        if (stored != no_id && text != nullptr && !tensors_[stored].is_weight) {
+            append_content(tensors_[stored], *text);
+            return no_id;
+        }
+        // What is handed on is what it was.
+        const auto origin = stored != no_id && tensors_[stored].node == no_id
+                                ? tensors_[stored].tensor.value
+                                : value;
+        const auto [known, is_new] = number.try_emplace(origin, made.section.value_count());
+        if (is_new) {
+            const bool weighs = shapes && stored != no_id;
+            const auto& shape = weighs ? tensors_[stored].shape : std::string();
+            made.section.add_value(weighs ? hash_bytes(shape, 1) : 0);
+            made.shapes.push_back(shape);
+        }
+        return known->second;
+    }
+
+    void append_content(const stored_tensor& stored, std::string& text) {
+        if (stored.node != no_id) {
+            append_attributes(stored.node, text);
+            return;
+        }
+        const auto content = reader_.read(stored.tensor);
+        text.append(stored.shape).append("=");
+        text.append(content.readable ? content.bytes() : content.header.location);
+    }
+
+    /// Appends what the attributes of a node say, whatever their order and how numbers are packed;
+    /// none that are ours, say what holds without them, or are bodies. Large tensors are weights.
+    void append_attributes(id node, std::string& text) const {
+        using at = onnx_fields::attribute;
+        std::vector<std::string> all;
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::node::attribute) ||
+                tag_edits::is_ours(fields.inner(field)) ||
+                (model_.domain(node).empty() &&
+                 is_default(model_.op_type(node), fields.inner(field)))) {
+                continue;
+            }
+            std::string one;
+            std::string name;
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at::name)) {
+                    name = parts.text(part);
+                } else if (part.number == at::ints && part.type == wire_type::bytes) {
+                    std::vector<std::int64_t> numbers;
+                    read_dims(parts, part, numbers);
+                    for (auto number : numbers) {
+                        one.append("8,").append(std::to_string(number));
+                    }
+                } else if (part.is(at::ints, wire_type::varint)) {
+                    one.append("8,").append(std::to_string(static_cast<std::int64_t>(part.value)));
+                } else if (part.number == at::floats) {
+                    one.append("7,").append(parts.text(part));
+                } else if (part.is_bytes(at::t) && part.size() > longest_constant) {
+                    one.append(shape_of(read_tensor_header(parts.inner(part))));
+                } else if (part.number != at::doc_string && part.number != at::type &&
+                           part.number != at::g && part.number != at::graphs) {
+                    one.append(parts.whole(part));
+                }
+            }
+            all.push_back(name.append("=").append(one));
+        }
+        std::sort(all.begin(), all.end());
+        for (const auto& one : all) {
+            text.append(std::to_string(one.size())).append(":").append(one);
+        }
+    }
+
+    const wire_model& model_;
+    tensor_content_reader reader_{model_};
+    std::vector<id> stored_; // by value: what it holds, also behind Identity; `no_id` for nothing
+    std::vector<stored_tensor> tensors_;
+    std::vector<bool> in_section_;              // by node: in the section that is being made
+    grouped_ids readers_;                       // by value
+    std::vector<std::pair<id, id>> bodies_;     // node, graph
+    std::vector<std::pair<id, id>> given_away_; // value, graph
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_COLUMN_DIRECTION_HPP
+#define STEMMA_REPORT_COLUMN_DIRECTION_HPP
+
+#include <stemma/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace stemma {
+
+/// Which values of a column are the good ones.
+enum class column_direction : std::uint8_t {
+    neither, ///< one cannot say
+    lower,   ///< the low ones: time, error
+    higher,  ///< the high ones: similarity
+};
+
+/// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these.
+[[nodiscard]] constexpr bool read_direction(std::string_view text,
+                                            column_direction& direction) noexcept {
+    constexpr std::array<std::string_view, 3> names{"neither", "lower", "higher"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == text) {
+            direction = static_cast<column_direction>(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_COLUMN_DIRECTION_HPP

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
+#define STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
+
+#include <stemma/core/detail/strong_components.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// How far down boxes are: on the longest way to each, boxes that weigh something count.
+struct box_levels {
+    std::vector<id> level;     ///< by box; the same for boxes of one cycle
+    std::vector<id> component; ///< by box: equal for two of one cycle
+    std::vector<id> members;   ///< by component
+};
+
+/// `edges` have the numbers `from` and `to` of boxes, and are by `from`; `weighs` is by box.
+/// Complexity: O(boxes log boxes + edges).
+template <class Edge>
+[[nodiscard]] box_levels find_levels(std::size_t boxes, const std::vector<Edge>& edges,
+                                     const std::vector<bool>& weighs) {
+    std::vector<std::size_t> first(boxes + 1, 0);
+    for (const auto& edge : edges) {
+        ++first[std::size_t{edge.from} + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    box_levels found;
+    found.component = strong_components<id>(
+        boxes,
+        [&](auto f) {
+            for (id b = 0; b < boxes; ++b) {
+                f(b);
+            }
+        },
+        [](id b) { return b; },
+        [&](id b) {
+            return std::pair(edges.data() + first[b], edges.data() + first[std::size_t{b} + 1]);
+        },
+        [](const Edge& edge) { return edge.to; });
+    found.members.assign(boxes, 0);
+    std::vector<bool> steps(boxes, false); // by component
+    for (std::size_t b = 0; b < boxes; ++b) {
+        ++found.members[found.component[b]];
+        steps[found.component[b]] = steps[found.component[b]] || weighs[b];
+    }
+    std::vector<id> order(boxes);
+    std::iota(order.begin(), order.end(), id{0});
+    std::sort(order.begin(), order.end(), [&](id a, id b) {
+        return found.component[a] != found.component[b] ? found.component[a] > found.component[b]
+                                                        : a < b;
+    });
+    std::vector<id> level(boxes, 0); // by component
+    for (const auto b : order) {
+        const auto from = found.component[b];
+        for (auto e = first[b]; e < first[std::size_t{b} + 1]; ++e) {
+            const auto to = found.component[edges[e].to];
+            if (to != from) {
+                level[to] = std::max(level[to], level[from] + (steps[from] ? 1U : 0U));
+            }
+        }
+    }
+    for (std::size_t b = 0; b < boxes; ++b) {
+        found.level.push_back(level[found.component[b]]);
+    }
+    return found;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP

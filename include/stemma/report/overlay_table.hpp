@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_OVERLAY_TABLE_HPP
+#define STEMMA_REPORT_OVERLAY_TABLE_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/report/column_direction.hpp>
+#include <stemma/report/detail/dot_text.hpp>
+#include <stemma/report/detail/overlay_formats.hpp>
+#include <stemma/report/detail/report_names.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace stemma {
+
+/// What an overlay says of one thing: a number, a text, or nothing.
+using overlay_cell = std::variant<std::monostate, double, std::string>;
+
+/// A column of an overlay.
+struct overlay_column {
+    std::string name;                                    ///< what readers choose it by
+    std::string unit;                                    ///< "" for none
+    column_direction better = column_direction::neither; ///< which values are the good ones
+    bool additive = false; ///< a module's is its own and those of the modules inside, added up
+};
+
+/// The cells of one module or node, one for each column.
+struct overlay_row {
+    id of = no_id; ///< module, or node
+    std::vector<overlay_cell> cells;
+};
+
+/// Numbers to be laid over a model: of a run, of a comparison, of another program.
+struct overlay_table {
+    std::string title; ///< what the file calls itself, else its path
+    std::vector<overlay_column> columns;
+    std::vector<overlay_row> modules;
+    std::vector<overlay_row> nodes;
+    std::size_t unmatched = 0; ///< rows of what the model has not
+};
+
+namespace detail {
+
+/// Reads an overlay of any known format.
+class overlay_reader {
+public:
+    using json = nlohmann::json;
+
+    overlay_reader(std::string_view file, const attributed_model& opened)
+        : file_(file), opened_(opened) {}
+
+    [[nodiscard]] overlay_table read(std::string_view text) {
+        const auto document = json::parse(text, nullptr, false);
+        if (document.is_discarded()) {
+            pass_over nothing;
+            stream_json(text, file_, nothing); // says where it is broken
+            fail("", "not JSON");
+        }
+        if (!document.is_object() || !document.contains("schema") ||
+            !document["schema"].is_string()) {
+            fail("", "has no \"schema\"; known: " + known_overlay_schemas());
+        }
+        const auto& schema = document["schema"].get_ref<const std::string&>();
+        table_.title = file_;
+        if (schema == own_overlay_schema) {
+            read_own(document);
+        } else if (const auto* format = find_overlay_format(schema)) {
+            read_format(document, *format);
+        } else {
+            fail("schema", "unknown schema '" + shortened(schema, 60) +
+                               "'; known: " + known_overlay_schemas());
+        }
+        if (table_.modules.empty() && table_.nodes.empty()) {
+            STEMMA_THROW(error(error_code::refused, file_, "",
+                               "says nothing of any module or node of the model"));
+        }
+        return std::move(table_);
+    }
+
+private:
+    static constexpr std::size_t most_columns = 100;
+    static constexpr std::size_t longest_text = 200;
+
+    struct pass_over {
+        [[nodiscard]] bool wants(const std::string&) const { return false; }
+        void element(const std::string&, json_part) const {}
+        void scalar(const std::string&, json_part) const {}
+    };
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
+    }
+
+    [[nodiscard]] static std::string place_of(std::string_view list, std::size_t i) {
+        return std::string(list) + "[" + std::to_string(i) + "]";
+    }
+
+    [[nodiscard]] std::string text_of(const json& object, const char* key, const std::string& place,
+                                      bool required) const {
+        const auto found = object.is_object() ? object.find(key) : object.end();
+        if (!object.is_object() || (required && found == object.end())) {
+            fail(place, std::string("has no \"") + key + "\"");
+        }
+        if (found == object.end()) {
+            return {};
+        }
+        if (!found->is_string()) {
+            fail(place + "." + key, "not a text");
+        }
+        return found->get<std::string>();
+    }
+
+    [[nodiscard]] const json& list_of(const json& document, const char* key) const {
+        static const json none = json::array();
+        const auto found = document.find(key);
+        if (found == document.end()) {
+            return none;
+        }
+        if (!found->is_array()) {
+            fail(key, "not a list");
+        }
+        return *found;
+    }
+
+    void read_own(const json& document) {
+        if (auto title = text_of(document, "title", "", false); !title.empty()) {
+            table_.title = shortened(title, longest_text);
+        }
+        const auto& columns = list_of(document, "columns");
+        if (columns.empty() || columns.size() > most_columns) {
+            fail("columns", "not 1 to " + std::to_string(most_columns));
+        }
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto place = place_of("columns", i);
+            overlay_column column;
+            column.name = text_of(columns[i], "name", place, true);
+            if (column.name.empty()) {
+                fail(place + ".name", "is empty");
+            }
+            column.unit = text_of(columns[i], "unit", place, false);
+            const auto direction = text_of(columns[i], "direction", place, false);
+            if (!direction.empty() && !read_direction(direction, column.better)) {
+                fail(place + ".direction",
+                     "unknown '" + shortened(direction, 60) + "'; known: lower, higher, neither");
+            }
+            if (const auto sum = columns[i].find("additive"); sum != columns[i].end()) {
+                if (!sum->is_boolean()) {
+                    fail(place + ".additive", "neither true nor false");
+                }
+                column.additive = sum->get<bool>();
+            }
+            table_.columns.push_back(std::move(column));
+        }
+        read_rows(document, "modules", "path", modules(), table_.modules);
+        read_rows(document, "nodes", "name", nodes(), table_.nodes);
+    }
+
+    using places = std::unordered_map<std::string, id>;
+
+    void read_rows(const json& document, const char* list, const char* key, const places& known,
+                   std::vector<overlay_row>& rows) {
+        std::unordered_set<id> seen;
+        const auto& all = list_of(document, list);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto place = place_of(list, i);
+            const auto name = text_of(all[i], key, place, true);
+            const auto values = all[i].find("values");
+            if (values == all[i].end() || !values->is_array() ||
+                values->size() != table_.columns.size()) {
+                fail(place + ".values", "not a list of one value for each column");
+            }
+            overlay_row row;
+            for (std::size_t c = 0; c < values->size(); ++c) {
+                const auto& value = (*values)[c];
+                if (!value.is_null() && !value.is_number() && !value.is_string()) {
+                    fail(place_of(place + ".values", c), "neither a number, a text nor null");
+                }
+                row.cells.push_back(cell_of(value, 1));
+            }
+            add(name, known, seen, place, std::move(row), rows);
+        }
+    }
+
+    /// Notes a row of something that the model has.
+    void add(const std::string& name, const places& known, std::unordered_set<id>& seen,
+             const std::string& place, overlay_row row, std::vector<overlay_row>& rows) {
+        const auto found = known.find(name);
+        if (found == known.end()) {
+            ++table_.unmatched;
+            return;
+        }
+        if (found->second == no_id) {
+            return; // an input of the model
+        }
+        if (!seen.insert(found->second).second) {
+            fail(place, "a second row of '" + shortened(name, 60) + "'");
+        }
+        row.of = found->second;
+        rows.push_back(std::move(row));
+    }
+
+    [[nodiscard]] static overlay_cell cell_of(const json& value, double divisor) {
+        if (value.is_number()) {
+            return value.get<double>() / divisor;
+        }
+        if (value.is_string()) {
+            return shortened(value.get_ref<const std::string&>(), longest_text);
+        }
+        if (value.is_object() && !value.empty()) { // what has a share in it
+            std::string names;
+            for (const auto& [name, part] : value.items()) {
+                names.append(names.empty() ? "" : ", ").append(name);
+            }
+            return shortened(names, longest_text);
+        }
+        return {};
+    }
+
+    /// Returns: what stands at `outgoing/max_abs` of an object, or null.
+    [[nodiscard]] static const json& at(const json& object, std::string_view way) {
+        static const json null;
+        const json* now = &object;
+        while (!way.empty()) {
+            const auto end = std::min(way.find('/'), way.size());
+            const auto found =
+                now->is_object() ? now->find(std::string(way.substr(0, end))) : now->end();
+            if (!now->is_object() || found == now->end()) {
+                return null;
+            }
+            now = &*found;
+            way.remove_prefix(std::min(end + 1, way.size()));
+        }
+        return *now;
+    }
+
+    void read_format(const json& document, const overlay_format& format) {
+        const auto& runs = at(document, format.divisor);
+        const auto divisor = runs.is_number() ? std::max(runs.get<double>(), 1.0) : 1.0;
+        for (const auto& field : format.fields) {
+            table_.columns.push_back(
+                {std::string(field.name), std::string(field.unit), field.better, field.additive});
+        }
+        const auto read_list = [&](std::string_view list, std::string_view key, bool of_nodes,
+                                   const places& known, std::vector<overlay_row>& rows) {
+            if (list.empty()) {
+                return;
+            }
+            std::unordered_set<id> seen;
+            const std::string name_key(key);
+            const auto& all = list_of(document, std::string(list).c_str());
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                const auto place = place_of(list, i);
+                const auto name = text_of(all[i], name_key.c_str(), place, true);
+                overlay_row row;
+                for (const auto& field : format.fields) {
+                    const auto way = of_nodes ? field.of_node : field.of_module;
+                    row.cells.push_back(
+                        way.empty() ? overlay_cell()
+                                    : cell_of(at(all[i], way), field.divided ? divisor : 1));
+                }
+                if (of_nodes && known.contains(name) && !seen.insert(known.at(name)).second) {
+                    continue; // another output of the node
+                }
+                std::unordered_set<id> fresh;
+                add(name, known, of_nodes ? fresh : seen, place, std::move(row), rows);
+            }
+        };
+        read_list(format.modules, format.module_key, false, modules(), table_.modules);
+        read_list(format.values, "name", true, producers(), table_.nodes);
+    }
+
+    [[nodiscard]] places modules() const {
+        places found;
+        for (id m = 0; m < opened_.modules().size(); ++m) {
+            found.emplace(opened_.modules().path(m), m);
+        }
+        return found;
+    }
+
+    [[nodiscard]] places nodes() const {
+        const report_names names(opened_.model());
+        places found;
+        for (id node = 0; node < opened_.model().node_count(); ++node) {
+            found.emplace(names.node(node), node);
+        }
+        return found;
+    }
+
+    [[nodiscard]] places producers() const {
+        const auto& model = opened_.model();
+        places found;
+        for (id value = 0; value < model.value_count(); ++value) {
+            found.emplace(model.value_name(value), model.producer(value));
+        }
+        return found;
+    }
+
+    std::string file_;
+    const attributed_model& opened_;
+    overlay_table table_;
+};
+
+} // namespace detail
+
+/// Reads numbers to be laid over a model from JSON: what `analyze --cost`, `profile` and `numerics`
+/// print, or docs/overlay.schema.json, of which `file` is the name in messages.
+///
+/// Throws: `error` of `malformed` for what is none of these, of `refused` where nothing in it is of
+/// the model. Complexity: O(length + nodes + modules).
+[[nodiscard]] inline overlay_table read_overlay(std::string_view text, std::string_view file,
+                                                const attributed_model& opened) {
+    return detail::overlay_reader(file, opened).read(text);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_OVERLAY_TABLE_HPP

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Walks models with `stemma browse`, in a terminal of tmux.
+
+usage: browse_test.py PROGRAM FIXTURES
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM, FIXTURES = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+FOLDER = tempfile.TemporaryDirectory()
+SOCKET = f"{FOLDER.name}/tmux"
+
+
+class Terminal:
+    """A terminal in which one command runs."""
+
+    def __init__(self, *command, width=120, height=24):
+        self.tmux("kill-server", check=False)
+        self.status = pathlib.Path(FOLDER.name) / "status"
+        self.status.unlink(missing_ok=True)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height), "-c", FOLDER.name,
+                  "sh", "-c", 'status=$1; shift; "$@"; echo $? >"$status"', "sh", str(self.status), *command, ";",
+                  "set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "status", "off",
+                  ";", "set-option", "-g", "window-size", "manual")
+
+    @staticmethod
+    def tmux(*words, check=True):
+        return subprocess.run(["tmux", "-S", SOCKET, *words], check=check, capture_output=True, text=True,
+                              env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+
+    def shown(self):
+        return self.tmux("capture-pane", "-p", "-S", "-5")
+
+    def press(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    def expect(self, *texts, without=()):
+        """Waits until the screen has all of these."""
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            shown = self.shown()
+            if all(text in shown for text in texts) and not any(text in shown for text in without):
+                return shown
+            time.sleep(0.02)
+        sys.exit(f"the screen lacks one of {texts}, or has one of {without}:\n{shown}")
+
+    def expect_end(self, status=0):
+        """Waits until the command has ended."""
+        until = time.monotonic() + 20
+        while not self.status.is_file() or not self.status.read_text().endswith("\n"):
+            if time.monotonic() > until:
+                sys.exit(f"did not end:\n{self.shown()}")
+            time.sleep(0.02)
+        if int(self.status.read_text()) != status:
+            sys.exit(f"ended with {self.status.read_text()}:\n{self.shown()}")
+
+
+def walks():
+    """Opening, closing, searching; both sides follow what is selected."""
+    model = FIXTURES / "bert_micro/model.onnx"
+    terminal = Terminal(PROGRAM, "browse", str(model))
+    terminal.expect("encoder", "nodes", "q quit")
+    terminal.press("G", "g", "h")
+    terminal.expect("\u25b8 model", "''  1/1")
+    terminal.press("l", "l")
+    terminal.expect("  2/")
+    terminal.press("/")
+    terminal.type("attention.self")
+    terminal.expect("/attention.self", "encoder.layer.0.attention.self")
+    terminal.press("Enter")
+    terminal.expect("encoder.layer.0.attention.self  ", "convex")
+    terminal.press("p")
+    terminal.expect("Reshape", "\u2190 ")
+    terminal.press("p", "n")
+    terminal.expect("2 of ", "encoder.layer.0.attention.self.query  ")
+    terminal.press("N", "N")
+    terminal.expect("encoder.layer.1.attention.self.value  ")
+    terminal.press("l", "l")
+    terminal.expect("known from", "#")
+    terminal.press("/")
+    terminal.type("op:Softmax and in:encoder.layer.1")
+    terminal.press("Escape")
+    terminal.expect("known from", "#")
+    terminal.press("?")
+    terminal.expect("copy the path")
+    terminal.press("q")
+    terminal.expect_end()
+
+
+def runs_commands():
+    """A command runs on the file, with what is selected."""
+    terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"))
+    terminal.expect("q quit")
+    terminal.press("/")
+    terminal.type("intermediate")
+    terminal.press("Enter")
+    terminal.expect("encoder.layer.0.intermediate  ")
+    terminal.press(":")
+    terminal.type("cut --module % -o 'a part.onnx'")
+    terminal.press("Enter")
+    terminal.expect("[enter goes back]")
+    terminal.press("Enter")
+    terminal.expect("encoder.layer.0.intermediate  ", "q quit")
+    if not (pathlib.Path(FOLDER.name) / "a part.onnx").is_file():
+        sys.exit("browse: the command wrote nothing")
+    terminal.press("q")
+    terminal.expect_end()
+
+
+def resizes():
+    """A narrow terminal shows one side, a tiny one something."""
+    terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"))
+    terminal.expect("convex")
+    terminal.tmux("resize-window", "-x", "60", "-y", "12")
+    terminal.expect("encoder", without=("convex",))
+    terminal.press("Tab")
+    terminal.expect("nodes")
+    for size in (("4", "2"), ("1", "1"), ("200", "50")):
+        terminal.tmux("resize-window", "-x", size[0], "-y", size[1])
+        terminal.press("Down", "Up")
+    terminal.expect("convex")
+    terminal.press("q")
+    terminal.expect_end()
+
+
+def needs_a_terminal():
+    """Without one it says so; for one of no kind, too."""
+    model = FIXTURES / "bert_micro/model.onnx"
+    answer = subprocess.run([PROGRAM, "browse", model], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if answer.returncode != 2 or "needs a terminal" not in answer.stderr or answer.stdout:
+        sys.exit(f"browse without a terminal: {answer}")
+    terminal = Terminal("env", "TERM=no-such-kind", PROGRAM, "browse", str(model))
+    terminal.expect("nothing is known of this terminal")
+    terminal.expect_end(2)
+    terminal = Terminal(PROGRAM, "browse", "nowhere.onnx")
+    terminal.expect("nowhere.onnx")
+    terminal.expect_end(3)
+
+
+def main():
+    if not shutil.which("tmux"):
+        print("skipped: no tmux (Debian: tmux)")
+        sys.exit(77)
+    try:
+        for test in (walks, runs_commands, resizes, needs_a_terminal):
+            test()
+    finally:
+        Terminal.tmux("kill-server", check=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/compare/compare_modules.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace test::compare_compare_modules {
+
+namespace {
+
+struct one_model {
+    stemma::attributed_model opened{
+        test::fixture("bert_micro/model.onnx"),
+        {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
+
+    [[nodiscard]] stemma::module_comparison compare(const std::string& first,
+                                                    const std::string& second) const {
+        const stemma::module_lookup<stemma::module_tree> lookup(opened.modules());
+        return stemma::compare_modules(opened, stemma::find_module(lookup, first), opened,
+                                       stemma::find_module(lookup, second));
+    }
+};
+
+} // namespace
+
+TEST_CASE("compare_modules: layers are of the same function, and differ in weights") {
+    const one_model bert;
+    const auto same = bert.compare("encoder.layer.0", "encoder.layer.0");
+    CHECK(same.same_function);
+    CHECK(same.difference.weights.empty());
+    const auto found = bert.compare("encoder.layer.0", "encoder.layer.1");
+    CHECK(found.same_function);
+    CHECK(found.matched_nodes == found.first_nodes);
+    CHECK(found.first_nodes == found.second_nodes);
+    CHECK(found.difference.only_first.empty());
+    CHECK(found.difference.rewired.empty());
+    CHECK(found.compared_weights > 8);
+    CHECK_FALSE(found.difference.weights.empty());
+    CHECK(found.difference.weights.size() <= found.compared_weights);
+}
+
+TEST_CASE("compare_modules: of modules of another function the nodes that differ are named") {
+    const one_model bert;
+    const auto found =
+        bert.compare("encoder.layer.0.output", "encoder.layer.0.attention.output.dense");
+    CHECK_FALSE(found.same_function);
+    CHECK(found.matched_nodes < found.first_nodes);
+    CHECK(found.difference.only_first.size() == found.first_nodes - found.matched_nodes);
+    CHECK(found.difference.only_second.size() == found.second_nodes - found.matched_nodes);
+    stemma::string_sink sink;
+    stemma::write_module_diff(sink, found, bert.opened, bert.opened, true);
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["schema"] == "stemma.module_diff/1");
+    CHECK(json["same_function"] == false);
+    CHECK(json["first"]["module"] == "encoder.layer.0.output");
+    CHECK(json["list"]["only_first"].size() == found.difference.only_first.size());
+}
+
+} // namespace test::compare_compare_modules

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cost/compare_times.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <string>
+
+namespace test::cost_compare_times {
+
+using stemma::no_id;
+
+struct text {
+    std::string all;
+    void write(std::string_view part) { all.append(part); }
+};
+
+TEST_CASE("compare_times: modules of one path stand side by side, a run's worth of each",
+          "[profile]") {
+    const stemma::attributed_model mlp(test::fixture("mlp/model.onnx"), {});
+    const stemma::attributed_model other(test::fixture("two_tower/model.onnx"), {});
+    stemma::profile one;
+    stemma::profile two;
+    for (const double time : {30.0, 10.0}) { // a mean of 20
+        one.add({"/fc1/Gemm", "", "", time});
+        one.end_run();
+    }
+    two.add({"/fc1/Gemm", "", "", 50});
+    two.add({"elsewhere", "", "", 7});
+    const auto times_one = stemma::find_times(one, mlp);
+    const auto times_two = stemma::find_times(two, mlp);
+    const stemma::timed_modules first{&times_one, &mlp.modules()};
+    const stemma::timed_modules second{&times_two, &mlp.modules()};
+    const auto pairs = stemma::compare_times(first, second);
+    REQUIRE(pairs.size() == 2); // the root and fc1
+    CHECK(pairs[0].before == 20);
+    CHECK(pairs[0].after == 50);
+    CHECK(pairs[1].first == pairs[1].second);
+    CHECK(mlp.modules().path(pairs[1].first) == "fc1");
+    text csv;
+    stemma::write_paired_times_csv(csv, first, second);
+    CHECK(csv.all == "module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n"
+                     ",,20,50,30,0,0\nfc1,,20,50,30,20,50\n(unmatched),,0,7,7,0,7\n");
+
+    stemma::profile three;
+    three.add({other.model().name(0), "", "", 5});
+    const auto times_three = stemma::find_times(three, other);
+    const auto apart = stemma::compare_times(first, {&times_three, &other.modules()});
+    CHECK(apart.size() > 2);
+    CHECK(apart[1].second == no_id);
+    CHECK(apart.back().first == no_id);
+    CHECK(apart.back().after == 5);
+}
+
+} // namespace test::cost_compare_times

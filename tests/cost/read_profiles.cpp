@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cost/read_profiles.hpp>
+
+#include "../catch.hpp"
+#include "../scratch_folder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::cost_read_profiles {
+
+TEST_CASE("read_profiles: runs of several files are those of one profile, without warm-up",
+          "[profile]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("times.csv", "run,name,time\n1,a,9\n2,a,2\n3,a,4\n");
+    const std::vector<std::string> paths{path, path};
+    const auto all = stemma::read_profiles(paths);
+    CHECK(all.measured.runs() == 4);
+    CHECK(all.measured.dropped() == 2);
+    CHECK(all.measured.total() == 12);
+    CHECK(all.formats == "csv");
+    CHECK(all.files == path + ", " + path);
+    CHECK(stemma::read_profiles(paths, 0).measured.total() == 30);
+    CHECK_THROWS_AS(stemma::read_profiles(paths, 3), stemma::error);
+}
+
+} // namespace test::cost_read_profiles

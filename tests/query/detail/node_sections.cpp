@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/query/detail/node_sections.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::query_detail_node_sections {
+
+namespace {
+
+using stemma::id;
+using test::node;
+
+struct read_model {
+    explicit read_model(std::string text) : bytes(std::move(text)), model(bytes), sections(model) {}
+
+    [[nodiscard]] stemma::detail::node_section all(bool shapes = false) {
+        std::vector<id> nodes(model.node_count());
+        std::iota(nodes.begin(), nodes.end(), id{0});
+        return sections.read(nodes, shapes);
+    }
+
+    [[nodiscard]] std::uint64_t digest(bool shapes = false) {
+        const auto made = all(shapes);
+        return stemma::detail::section_colors(made.section).digest();
+    }
+
+    std::string bytes;
+    stemma::wire_model model;
+    stemma::detail::node_sections sections;
+};
+
+test::message axis(std::uint64_t number) {
+    return test::message().text(1, "axis").number(3, number).number(20, 2);
+}
+
+std::uint64_t digest_of(const std::vector<test::message>& nodes, const test::names& inputs = {"x"},
+                        const test::names& outputs = {"y"}) {
+    return read_model(test::model(test::graph(nodes, inputs, outputs)).bytes()).digest();
+}
+
+} // namespace
+
+TEST_CASE(
+    "node_sections: the order of nodes, names and attributes that say a default are nothing") {
+    const auto plain = digest_of(
+        {node("Relu", {"x"}, {"a"}), node("Tanh", {"x"}, {"b"}), node("Sub", {"a", "b"}, {"y"})});
+    CHECK(plain == digest_of({node("Tanh", {"x"}, {"q"}), node("Relu", {"x"}, {"p"}, "named"),
+                              node("Sub", {"p", "q"}, {"y"})}));
+    CHECK(plain != digest_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"x"}, {"b"}),
+                              node("Sub", {"b", "a"}, {"y"})}));
+    CHECK(digest_of({node("Flatten", {"x"}, {"y"})}) ==
+          digest_of({node("Flatten", {"x"}, {"y"}).inner(5, axis(1))}));
+    CHECK(digest_of({node("Flatten", {"x"}, {"y"})}) !=
+          digest_of({node("Flatten", {"x"}, {"y"}).inner(5, axis(2))}));
+}
+
+TEST_CASE("node_sections: inputs left out at the end need not be written") {
+    CHECK(digest_of({node("Clip", {"x"}, {"y"})}) ==
+          digest_of({node("Clip", {"x", "", ""}, {"y"})}));
+    CHECK(digest_of({node("Clip", {"x", "z"}, {"y"})}, {"x", "z"}) !=
+          digest_of({node("Clip", {"x", "", "z"}, {"y"})}, {"x", "z"}));
+}
+
+TEST_CASE("node_sections: what is given away counts") {
+    const std::vector<test::message> nodes{node("Relu", {"x"}, {"a"}), node("Tanh", {"a"}, {"y"})};
+    CHECK(digest_of(nodes) != digest_of(nodes, {"x"}, {"y", "a"}));
+}
+
+TEST_CASE("node_sections: bodies lie between what they are given and who holds them") {
+    const auto with_body = [](const char* inside, const char* read) {
+        const auto body = test::graph({node(inside, {read}, {"r"})}, {}, {"r"});
+        const auto held =
+            test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)});
+        return digest_of({held, node("Relu", {"x"}, {"z"})}, {"c", "x"}, {"y", "z"});
+    };
+    CHECK(with_body("Relu", "x") == with_body("Relu", "x"));
+    CHECK(with_body("Relu", "x") != with_body("Tanh", "x"));
+    CHECK(with_body("Relu", "x") != with_body("Relu", "c"));
+}
+
+TEST_CASE("node_sections: of weights only types and shapes can count") {
+    const auto with_weight = [](const test::names& weights) {
+        return read_model(test::model(test::graph({node("MatMul", {"x", weights.front()}, {"y"})},
+                                                  {"x"}, {"y"}, weights))
+                              .bytes());
+    };
+    auto one = with_weight({"l.w"});
+    auto other = with_weight({"l.v"});
+    CHECK(one.digest() == other.digest());
+    CHECK(one.digest(true) == other.digest(true));
+    CHECK(one.all(true).shapes != one.all(false).shapes);
+}
+
+} // namespace test::query_detail_node_sections

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/column_direction.hpp>
+
+#include "../catch.hpp"
+
+namespace test::report_column_direction {
+
+TEST_CASE("read_direction: knows three words") {
+    using stemma::column_direction;
+    auto direction = column_direction::neither;
+    CHECK(stemma::read_direction("lower", direction));
+    CHECK(direction == column_direction::lower);
+    CHECK(stemma::read_direction("higher", direction));
+    CHECK(direction == column_direction::higher);
+    CHECK(stemma::read_direction("neither", direction));
+    CHECK(direction == column_direction::neither);
+    CHECK_FALSE(stemma::read_direction("down", direction));
+}
+
+} // namespace test::report_column_direction

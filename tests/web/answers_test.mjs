@@ -1,0 +1,146 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// Asks the library in the page what the program is asked, of every model in some folders, and expects the same
+// answers and the same files; data of tensors beyond a limit are not read.
+//
+// usage: answers_test.mjs PROGRAM PAGE FOLDER...
+import assert from "node:assert/strict";
+import {execFileSync, spawnSync} from "node:child_process";
+import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync} from "node:fs";
+import {createRequire} from "node:module";
+import {tmpdir} from "node:os";
+import {basename, dirname, join, resolve} from "node:path";
+
+process.setMaxListeners(0); // each library that is loaded adds some
+const [program, page, ...folders] = process.argv.slice(2).map(path => resolve(path));
+const create = createRequire(import.meta.url)(join(page, "stemma.js"));
+const wasmBinary = readFileSync(join(page, "stemma.wasm"));
+const scratch = mkdtempSync(join(tmpdir(), "stemma-web-"));
+process.on("exit", () => rmSync(scratch, {recursive: true, force: true}));
+
+/** The library, with a folder in front of it. */
+async function load(folder) {
+  const lib = await create({wasmBinary});
+  lib.FS.mkdir("/a");
+  lib.FS.mount(lib.FS.filesystems.NODEFS, {root: folder}, "/a");
+  lib.FS.chdir("/a");
+  const bytesAt = name => {
+    const begin = lib[`_${name}`]();
+    return Buffer.from(lib.HEAPU8.slice(begin, begin + lib[`_${name}_size`]()));
+  };
+  return {
+    ask(request) {
+      const text = Buffer.from(JSON.stringify(request));
+      const at = lib._malloc(text.length);
+      lib.HEAPU8.set(text, at);
+      const failed = lib._stemma_call(at, text.length);
+      lib._free(at);
+      const answer = bytesAt("stemma_answer").toString();
+      return failed ? {problem: answer} : {answer};
+    },
+    file(list, source) {
+      const made = bytesAt("stemma_made");
+      let at = 0;
+      return Buffer.concat(JSON.parse(list).pieces.map(([begin, size]) =>
+        begin >= 0 ? source.subarray(begin, begin + size) : made.subarray(at, at += size)));
+    },
+  };
+}
+
+const run = (folder, ...args) => spawnSync(program, args, {cwd: folder, encoding: "utf8", maxBuffer: 1 << 30});
+const models = folders.flatMap(folder => readdirSync(folder, {recursive: true}).filter(name => name.endsWith(".onnx"))
+  .map(name => join(folder, name)));
+assert.ok(models.length > 0, "there are no models");
+// Which time it took differs.
+const timeless = text => text.replace(/"seconds": [^,}]+/g, "");
+
+async function compare() {
+  let compared = 0;
+  for (const path of models) {
+    const folder = dirname(path), model = basename(path);
+    const source = readFileSync(path);
+    const captures = existsSync(join(folder, "modules.json")) ? ["modules.json"] : [];
+    const given = captures.flatMap(name => ["-m", name]);
+    const {ask, file} = await load(folder);
+    const same = (request, ...args) => {
+      const expected = run(folder, ...args, "-q");
+      const found = ask(request);
+      if (expected.status !== 0) {
+        assert.ok(found.problem !== undefined, `${path}: ${args[0]} is refused`);
+        return;
+      }
+      assert.equal(found.problem, undefined, `${path}: ${args[0]}`);
+      assert.ok(timeless(found.answer) === timeless(expected.stdout), `${path}: ${args[0]} says something else`);
+      ++compared;
+    };
+    for (const limit of [1 << 16, 1 << 10]) {
+      const opened = ask({do: "open", file: model, captures, limit});
+      if (opened.problem !== undefined) {
+        const refused = run(folder, "tree", model, ...given, "-q");
+        assert.notEqual(refused.status, 0, `${path}: ${opened.problem}`);
+        assert.ok(refused.stderr.includes(opened.problem), `${path}: ${opened.problem} rather than ${refused.stderr}`);
+        continue;
+      }
+      same({do: "tree"}, "tree", model, ...given, "--format", "json");
+      const tree = JSON.parse(ask({do: "tree"}).answer).modules;
+      const {rows} = JSON.parse(ask({do: "rows", module: 0, count: 1000}).answer);
+      const wanted = [tree.at(-1).path || "''", ...rows.filter((_, i) => i % 97 === 0).map(([place]) => place)];
+      same({do: "explain", what: wanted}, "explain", model, ...wanted, ...given, "--format", "json");
+      same({do: "query", query: "op:MatMul or op:Conv"}, "query", model, "op:MatMul or op:Conv", ...given, "--format", "json");
+      same({do: "cost"}, "analyze", model, ...given, "--cost", "--format", "json");
+
+      const tags = join(scratch, "tags.json"), tagged = join(scratch, "tagged.onnx");
+      const untagged = run(folder, "tag", model, ...given, "--sidecar", tags, "-o", tagged, "--no-sync", "-q");
+      assert.equal(untagged.status, 0, untagged.stderr);
+      if (!JSON.parse(opened.answer).tagged) { // else the program writes what it finds anew
+        assert.ok(timeless(ask({do: "tags"}).answer) === timeless(readFileSync(tags, "utf8")), `${path}: tags are others`);
+      }
+      assert.ok(file(ask({do: "tag"}).answer, source).equals(readFileSync(tagged)), `${path}: the tagged file is another one`);
+      compared += 2;
+      for (const module of tree.filter((_, i) => i % Math.ceil(tree.length / 6) === 1)) {
+        const part = join(scratch, "part.onnx");
+        const cut = run(folder, "cut", model, ...given, "--module", module.path, "-o", part, "--data", "keep", "--no-sync", "-q");
+        const found = ask({do: "cut", module: module.path});
+        assert.equal(found.problem === undefined, cut.status === 0, `${path}: ${module.path}: ${found.problem} ${cut.stderr}`);
+        if (cut.status === 0) {
+          assert.ok(file(found.answer, source).equals(readFileSync(part)), `${path}: ${module.path} is cut otherwise`);
+          ++compared;
+        }
+      }
+    }
+  }
+
+  // Two models, whose weights are read for that.
+  for (const first of models.filter(path => basename(path) === "model.onnx")) {
+    const folder = dirname(first);
+    const second = models.map(path => basename(path)).find((name, i) => dirname(models[i]) === folder && name !== "model.onnx");
+    const expected = second && run(folder, "diff", "model.onnx", second, "--nodes", "--format", "json", "-q");
+    if (!expected || expected.status > 1) {
+      continue;
+    }
+    const {ask} = await load(folder);
+    for (const [slot, file] of [["a", "model.onnx"], ["b", second]]) {
+      assert.equal(ask({do: "open", slot, file, limit: 1 << 10}).problem, undefined);
+    }
+    assert.ok(ask({do: "diff", nodes: true}).answer === expected.stdout, `${first} and ${second} differ otherwise`);
+    ++compared;
+  }
+
+  // What is no request, and what is no model.
+  const {ask} = await load(scratch);
+  assert.match(ask({do: "tree"}).problem, /no model is open/);
+  assert.match(ask({do: "nonsense"}).problem, /unknown 'nonsense'/);
+  assert.match(ask({}).problem, /do/);
+  assert.match(ask({do: "open", file: "missing.onnx"}).problem, /missing\.onnx: /);
+  execFileSync("truncate", ["-s", "3G", join(scratch, "huge.onnx")]);
+  assert.match(ask({do: "open", file: "huge.onnx"}).problem, /2 GiB/);
+  execFileSync("truncate", ["-s", "1G", join(scratch, "zero.onnx")]);
+  assert.match(ask({do: "open", file: "zero.onnx"}).problem, /^zero\.onnx: /);
+  console.log(`${models.length} models, ${compared} answers and files are the same`);
+}
+
+// Caught here, as emscripten prints all its source for what is not.
+compare().catch(problem => {
+  console.error(problem.stack);
+  process.exit(1);
+});
