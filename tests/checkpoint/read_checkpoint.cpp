@@ -6,10 +6,13 @@
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/io/detail/xxh64.hpp>
 #include <stemma/io/file.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test::checkpoint_read_checkpoint {
@@ -62,6 +65,27 @@ TEST_CASE("read_checkpoint: a safetensors file") {
     CHECK(matrix->shape == std::vector<std::int64_t>{2, 2});
     CHECK(known.mapped_bytes(*matrix) == "\11\12\13\14\15\16\17\20");
     CHECK(known.find("c") == nullptr);
+}
+
+TEST_CASE("read_checkpoint: what docs/checkpoints.md shows reads all elements") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("a.pt", pickle_of(dict({{"w", floats({4}, {1})}})));
+    stemma::detail::xxh64_digest digest;
+    const auto known = stemma::read_checkpoint(path);
+    for (const auto& entry : known.entries()) {
+        known.for_each_piece(entry, [&](std::string_view bytes) { digest.add(bytes); });
+    }
+    CHECK(digest.value() == stemma::detail::xxh64(four_floats));
+}
+
+TEST_CASE("read_checkpoint: the length of a header may look like another format") {
+    const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+    for (const std::size_t length : {0x7bU, 0x280U, 0x480U}) { // as JSON, and as pickles begin
+        const auto padded = header + std::string(length - header.size(), ' ');
+        const auto bytes = safetensors(padded, "x");
+        CHECK(stemma::is_checkpoint(bytes, "file"));
+        CHECK(read(bytes).entries().size() == 1);
+    }
 }
 
 TEST_CASE("read_checkpoint: an archive of torch.save, whose tensors are views of storages") {

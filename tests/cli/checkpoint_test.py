@@ -43,9 +43,10 @@ class Unpickler(pickle.Unpickler):
 
 
 def tensors_of(fixture):
-    """{name: (type, shape, bytes)} of the archive beside a model."""
+    """{name: (type, shape, bytes)} of the archive beside a model; a tensor of several names once."""
     widths = {"FloatStorage": 4, "LongStorage": 8, "BoolStorage": 1, "ByteStorage": 1, "DoubleStorage": 8}
     found = {}
+    known = set()
     with zipfile.ZipFile(FIXTURES / fixture / "model.pt") as archive:
         folder = archive.namelist()[0].split("/")[0]
 
@@ -54,7 +55,8 @@ def tensors_of(fixture):
                 name = f"{path}.{key}" if path else key
                 if isinstance(value, Object):
                     walk(value, name)
-                elif isinstance(value, tuple) and len(value) == 4 and value[0] in widths:
+                elif isinstance(value, tuple) and len(value) == 4 and value[0] in widths and value not in known:
+                    known.add(value)
                     kind, shape, offset, storage = value
                     count = 1
                     for extent in shape:

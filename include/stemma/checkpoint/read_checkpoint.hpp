@@ -41,6 +41,10 @@ struct checkpoint_part {
 
 [[nodiscard]] inline checkpoint_part read_checkpoint_part(std::string_view bytes,
                                                           std::string_view file) {
+    // A length may look like the beginning of anything.
+    if (is_safetensors(bytes)) {
+        return {safetensors_reader(bytes, file).read(), {}};
+    }
     if (is_zip(bytes)) {
         torch_archive_reader reader(bytes, file);
         reader.read();
@@ -51,11 +55,8 @@ struct checkpoint_part {
                            "is a pickle outside of an archive, as torch.save wrote it before 1.6: "
                            "load it and save it again with torch.save"));
     }
-    if (!is_safetensors(bytes)) {
-        STEMMA_THROW(error(error_code::malformed, file, "",
-                           "is neither a safetensors file nor an archive of torch.save"));
-    }
-    return {safetensors_reader(bytes, file).read(), {}};
+    STEMMA_THROW(error(error_code::malformed, file, "",
+                       "is neither a safetensors file nor an archive of torch.save"));
 }
 
 [[nodiscard]] inline checkpoint read_checkpoint_index(const mapped_file& index) {

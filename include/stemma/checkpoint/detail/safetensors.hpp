@@ -43,7 +43,7 @@ inline constexpr std::array<element_type, 17> safetensors_types{{
 /// Whether bytes begin as those of a safetensors file do: the length of a header, and JSON.
 [[nodiscard]] inline bool is_safetensors(std::string_view bytes) noexcept {
     return bytes.size() > 9 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
-           bytes[8] == '{' && bytes[0] != '{';
+           bytes[8] == '{';
 }
 
 /// Reads the header of a safetensors file.
