@@ -265,32 +265,16 @@ inline py::object profile(const model_ptr& of, const py::args& files,
         paths.push_back(one.cast<path>().string());
     }
     return told(of, [&](stemma::attributed_model& opened) {
-        stemma::profile_source source{opened.model().file(), "", "", 0, divide};
-        stemma::profile all;
-        for (const auto& file_path : paths) {
-            const stemma::mapped_file file(file_path);
-            stemma::profile read;
-            const std::string format(stemma::read_profile(file.bytes(), file_path, read));
-            const auto drop = warm_up.value_or(read.runs() > 1 ? 1 : 0);
-            if (drop >= read.runs()) {
-                throw stemma::error(stemma::error_code::refused, file_path, "warm_up",
-                                    "leaves none of " + std::to_string(read.runs()) + " runs");
-            }
-            read.drop_runs(drop);
-            source.dropped += drop;
-            source.file.append(source.file.empty() ? "" : ", ").append(file_path);
-            if (source.format.find(format) == source.format.npos) {
-                source.format.append(source.format.empty() ? "" : ", ").append(format);
-            }
-            all.append(read);
-        }
+        const auto read = stemma::read_profiles(paths, warm_up);
+        const stemma::profile_source source{opened.model().file(), read.files, read.formats,
+                                            read.measured.dropped(), divide};
         std::optional<stemma::model_cost> cost;
         stemma::time_options how;
         if (divide) {
             cost.emplace(stemma::find_cost(opened));
             how.weight = [&](stemma::id node) { return cost->node_flops(node); };
         }
-        const auto times = stemma::find_times(all, opened, how);
+        const auto times = stemma::find_times(read.measured, opened, how);
         return written(
             [&](auto& sink) { stemma::write_profile(sink, times, opened.modules(), source); });
     });
