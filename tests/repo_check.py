@@ -41,6 +41,15 @@ UNTESTED = {
     "stemma/checkpoint/detail/tensor_layout.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
     "stemma/checkpoint/detail/torch_names.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
     "stemma/checkpoint/detail/torch_pickle.hpp": "what checkpoint/detail/pickle.hpp asks, and tested as that",
+    "stemma/weights/detail/content_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/derived_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/layer_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/used_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/weight_search.hpp": "what weights/identify_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/weight_uses.hpp": "what weights/identify_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/write_origin.hpp": "what weights/write_parameters.hpp does, and tested as that",
+    "stemma/weights/detail/data_places.hpp": "what weights/patch_weights.hpp does, and tested as that",
+    "stemma/weights/detail/new_values.hpp": "what weights/patch_weights.hpp does, and tested as that",
     "stemma/capture/detail/found_parameters.hpp": "what capture/captures.hpp does with a checkpoint, and tested as that",
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/version.hpp": "numbers only; the build reads them",
@@ -131,7 +140,7 @@ MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt":
 
 # Folders from the bottom: a header may include those of its own folder and of the ones before it.
 FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "checkpoint", "capture", "open", "types",
-           "cost", "query", "fold", "cut", "numerics", "plan", "check", "compare", "report", "proto"]
+           "cost", "query", "weights", "fold", "cut", "numerics", "plan", "check", "compare", "report", "proto"]
 # What every header may include although it stands at the top.
 BOTTOM = {"stemma/config.hpp", "stemma/error.hpp", "stemma/version.hpp"}
 # Folders whose headers know neither files nor range-v3's views.

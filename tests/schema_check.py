@@ -67,7 +67,7 @@ class noting_validator:
 VALIDATORS = {name: noting_validator(name)
               for name in ("capture", "compare", "cost", "cuts", "dag", "diff", "explain", "folds", "isolate", "lines", "module_diff", "numerics",
                            "operations", "overlay", "placement", "probe", "profile", "profiles", "query", "sidecar", "split", "summary",
-                           "tree", "validate")}
+                           "tree", "validate", "weights")}
 
 
 def check(name, document, what):
@@ -112,6 +112,9 @@ def reports_of(model, capture, truth, folder):
     yield "summary", run("tag", model, *with_capture, "-o", tagged)
     yield "validate", run("validate", tagged)
     yield "compare", run("compare", model, tagged)
+    yield "weights", run("weights", model, *with_capture)
+    if (model.parent / "model.pt").exists():
+        yield "weights", run("weights", model, "--checkpoint", model.parent / "model.pt")
     carried = tagged.with_name("carried.json")
     yield "summary", run("carry", tagged, model, "--sidecar", carried)
     yield "sidecar", json.loads(carried.read_text(encoding="utf-8"))

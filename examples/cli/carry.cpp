@@ -82,9 +82,11 @@ int carry(const carry_options& options) {
     }
     if (const auto& output = options.output.path; !output.empty()) {
         warn_of_external_data(options.common, options.output, opened->model());
+        const auto parameters = parameters_to_write(options.output, *opened);
         opened->forget_evidence();
-        const auto bytes = stemma::write_tagged(
-            *opened, output, carriers, writing(options.output, threads_of(options.common)));
+        auto storing = writing(options.output, threads_of(options.common));
+        storing.parameters = parameters.empty() ? nullptr : &parameters;
+        const auto bytes = stemma::write_tagged(*opened, output, carriers, storing);
         if (prints_text) {
             print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),
                                              options.carriers));

@@ -8,6 +8,8 @@
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/open/model_notes.hpp>
 #include <stemma/open/original_model.hpp>
+#include <stemma/weights/identify_parameters.hpp>
+#include <stemma/weights/write_parameters.hpp>
 
 #include <fmt/core.h>
 
@@ -87,25 +89,42 @@ stemma::write_options writing(const output_options& output, stemma::thread_limit
             sources_to_write(output)};
 }
 
+namespace {
+
+bool has_part(const output_options& options, std::string_view part) {
+    return std::find(options.with.begin(), options.with.end(), part) != options.with.end();
+}
+
+} // namespace
+
+std::vector<std::string> parameters_to_write(const output_options& options,
+                                             const stemma::attributed_model& opened) {
+    return has_part(options, "parameters")
+               ? stemma::parameter_texts(stemma::identify_parameters(opened))
+               : std::vector<std::string>();
+}
+
 stemma::written_sources sources_to_write(const output_options& options) {
     for (const auto& word : options.with) {
-        if (word != "source") {
+        if (word != "source" && word != "parameters") {
             throw stemma::error(stemma::error_code::refused, "", "--with",
-                                fmt::format("unknown part '{}'; known: source", word));
+                                fmt::format("unknown part '{}'; known: source, parameters", word));
         }
     }
-    if (options.with.empty() && options.full_paths) {
+    const bool source = has_part(options, "source");
+    if (!source && options.full_paths) {
         throw stemma::error(stemma::error_code::refused, "", "--full-paths",
                             "is for --with source");
     }
-    return options.with.empty() ? stemma::written_sources::as_before
+    return !source              ? stemma::written_sources::as_before
            : options.full_paths ? stemma::written_sources::full_paths
                                 : stemma::written_sources::shortened;
 }
 
 void command_line::with(output_options& to) const {
     list("--with", to.with, "PART,...",
-         "keep more than tags: source, the lines of Python that nodes come from");
+         "keep more than tags: source, the lines of Python that nodes come from; parameters, which "
+         "entry of a state dict every initializer is");
     flag("--full-paths", to.full_paths, "keep whole paths of source files");
 }
 

@@ -56,9 +56,14 @@ struct output_options {
     std::string data = "keep";
     bool force = false;
     bool no_sync = false;
-    std::vector<std::string> with; ///< what is kept besides tags
-    bool full_paths = false;       ///< of lines of programs
+    std::vector<std::string> with{}; ///< what is kept besides tags
+    bool full_paths = false;         ///< of lines of programs
 };
+
+/// Returns: what initializers say of themselves, for `write_options::parameters`, where `--with`
+/// asks for it.
+[[nodiscard]] std::vector<std::string> parameters_to_write(const output_options& options,
+                                                           const stemma::attributed_model& opened);
 
 /// Returns: how lines of programs are kept, as `--with` and `--full-paths` say.
 /// Throws: `stemma::error` (`refused`) where these say nothing.
@@ -226,6 +231,7 @@ void add_manual(CLI::App& app, action& chosen);
 void add_join(CLI::App& app, action& chosen);
 void add_fold(CLI::App& app, action& chosen);
 void add_numerics(CLI::App& app, action& chosen);
+void add_patch(CLI::App& app, action& chosen);
 void add_plan(CLI::App& app, action& chosen);
 void add_probe(CLI::App& app, action& chosen);
 void add_profile(CLI::App& app, action& chosen);
@@ -236,6 +242,7 @@ void add_tag(CLI::App& app, action& chosen);
 void add_tree(CLI::App& app, action& chosen);
 void add_unfold(CLI::App& app, action& chosen);
 void add_validate(CLI::App& app, action& chosen);
+void add_weights(CLI::App& app, action& chosen);
 
 } // namespace cli
 

@@ -9,6 +9,7 @@
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>
 #include <stemma/report/source_text.hpp>
+#include <stemma/weights/identify_parameters.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -189,6 +190,11 @@ private:
                                       counted(one.weight->weight.elements, "element"),
                                       stemma::bytes_text(one.weight->weight.bytes)));
         }
+        if (one.origin) {
+            row("made of", fmt::format("{}, {} ({}, {:.2f})", fmt::join(one.origin->entries, ", "),
+                                       stemma::transform_text(*one.origin),
+                                       to_string(one.origin->basis), one.origin->confidence));
+        }
         for (auto m : one.tags) {
             row("tag", shaded(found_.tags.text(m), shade::name));
         }
@@ -336,7 +342,8 @@ private:
 
 int explain(const explain_options& options) {
     const auto opened = open_model(options.common);
-    const stemma::explainer explainer(*opened);
+    stemma::explainer explainer(*opened);
+    explainer.add_origins(stemma::identify_parameters(*opened));
     std::optional<stemma::source_folder> texts;
     if (!options.source_root.empty()) {
         texts.emplace(options.source_root);

@@ -47,7 +47,7 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 23> commands{{
+constexpr std::array<command, 25> commands{{
     {"tag", cli::add_tag},           {"tree", cli::add_tree},       {"browse", cli::add_browse},
     {"explain", cli::add_explain},   {"analyze", cli::add_analyze}, {"query", cli::add_query},
     {"dag", cli::add_dag},           {"export", cli::add_export},   {"strip", cli::add_strip},
@@ -55,7 +55,8 @@ constexpr std::array<command, 23> commands{{
     {"carry", cli::add_carry},       {"cut", cli::add_cut},         {"split", cli::add_split},
     {"join", cli::add_join},         {"fold", cli::add_fold},       {"unfold", cli::add_unfold},
     {"profile", cli::add_profile},   {"probe", cli::add_probe},     {"numerics", cli::add_numerics},
-    {"plan", cli::add_plan},         {"manual", cli::add_manual},
+    {"plan", cli::add_plan},         {"weights", cli::add_weights}, {"patch", cli::add_patch},
+    {"manual", cli::add_manual},
 }};
 
 /// Declares the command that the first word names; all of them where it names none, or the one that

@@ -65,9 +65,11 @@ int tag(const tag_options& options) {
     }
     if (const auto& output = options.output.path; !output.empty()) {
         warn_of_external_data(common, options.output, opened->model());
+        const auto parameters = parameters_to_write(options.output, *opened);
         opened->forget_evidence();
         auto how = writing(options.output, threads_of(common));
         how.name_nodes = options.name_nodes;
+        how.parameters = parameters.empty() ? nullptr : &parameters;
         const auto bytes = stemma::write_tagged(*opened, output, carriers, how);
         if (options.prints_text()) {
             print_row("written", fmt::format("{}, {} bytes, carrier {}", output, grouped(bytes),

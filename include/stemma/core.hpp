@@ -118,5 +118,6 @@
 #include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/version.hpp>
+#include <stemma/weights/parameter_origin.hpp>
 
 #endif // STEMMA_CORE_HPP

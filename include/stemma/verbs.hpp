@@ -112,5 +112,9 @@
 #include <stemma/types/types_by_name.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/types/value_types.hpp>
+#include <stemma/weights/identify_parameters.hpp>
+#include <stemma/weights/low_rank_adapter.hpp>
+#include <stemma/weights/patch_weights.hpp>
+#include <stemma/weights/write_parameters.hpp>
 
 #endif // STEMMA_VERBS_HPP

@@ -181,7 +181,7 @@ class SourceTest(Case):
         run("tag", self.model, "--with", "source", "--sidecar", self.folder / "tags.json")
         nodes = json.loads((self.folder / "tags.json").read_text())["nodes"]
         self.assertEqual([node.get("source", {}).get("line") for node in nodes], [4, 3, 4, None])
-        for options, why in ((["--with", "nothing"], "known: source"), (["--full-paths"], "--with source")):
+        for options, why in ((["--with", "nothing"], "known: source, parameters"), (["--full-paths"], "--with source")):
             done = run("tag", self.model, *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)

@@ -10,6 +10,7 @@
 // tests/accuracy.cpp
 // - hidden: right answers of propagation where evidence is hidden, tests/leave_one_out.cpp
 // - carried: right origins of optimized models, tests/runtime/carried.mjs
+// - entries: right entries of initializers by confidence, tests/cli/weights_test.py
 // - defined: nothing to measure
 namespace stemma::detail::confidence {
 
@@ -69,6 +70,18 @@ inline constexpr float carried_named = 0.97F;    ///< the same name: carried
 inline constexpr float carried_derived = 0.93F;  ///< all around is known: carried
 inline constexpr float carried_passed = 0.9F;    ///< handed on, or one of a group: carried
 inline constexpr float carried_between = 0.8F;   ///< somewhere between what is known: carried
+
+// Entries of a state dict that initializers were made of.
+inline constexpr float entry_content = 0.99F; ///< no other entry has the same values: entries
+inline constexpr float entry_equal = 0.9F;    ///< several have, and its module one of them: entries
+inline constexpr float entry_named = 0.98F;   ///< it is called so: entries
+inline constexpr float entry_declared =
+    0.95F;                                   ///< its module has one of that use and shape: entries
+inline constexpr float entry_folded = 0.9F;  ///< with the batch norm behind its module: entries
+inline constexpr float entry_fits = 0.8F;    ///< the only one of its module that fits: entries
+inline constexpr float entry_below = 0.7F;   ///< of a module inside of its own: entries
+inline constexpr float entry_used = 0.9F;    ///< modules call so what they read there: entries
+inline constexpr float entry_guessed = 0.5F; ///< as above, where they read much else too: entries
 
 // Resolution.
 inline constexpr float doubtful = 0.7F;       ///< at most, an ancestor of alternatives: curve

@@ -88,6 +88,9 @@ inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
 
 } // namespace detail
 
+/// Metadata of an initializer: the entries of a `state_dict` that it was made of, and how.
+inline constexpr std::string_view parameter_key = "pkg.stemma.parameter";
+
 /// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
 inline constexpr std::string_view source_module_attribute = "source_module";
 /// Attribute: all tags.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace stemma {
 
@@ -32,6 +33,9 @@ struct write_options {
     thread_limit threads{};    ///< that may write, where several can
     bool name_nodes = false;   ///< of `write_tagged`: nodes without a name get one
     written_sources sources = written_sources::as_before; ///< of `write_tagged`
+    const std::vector<std::string>* parameters =
+        nullptr; ///< of `write_tagged`: by initializer what
+                 ///< it says as `parameter_key`, or ""
 };
 
 namespace detail {

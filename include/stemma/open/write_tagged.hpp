@@ -140,6 +140,9 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
     if (options.name_nodes) {
         editor.name_nodes(opened.model());
     }
+    if (options.parameters != nullptr) {
+        editor.write_parameters(*options.parameters);
+    }
     detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);

@@ -22,6 +22,7 @@
 #include <stemma/record/given_names.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -204,9 +205,18 @@ public:
 
     /// Edits the metadata of an initializer.
     void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) {
-        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
-                             tags_of(tensor.value), edits);
+        constexpr auto metadata = detail::onnx_fields::tensor::metadata_props;
+        edits_.edit_metadata(tensor, metadata, tags_of(tensor.value), edits);
+        const auto number = static_cast<std::size_t>(&tensor - model_->tensors().data());
+        if (parameters_ != nullptr && !(*parameters_)[number].empty()) {
+            edits.insert_entry(tensor.message.begin + tensor.message.size, metadata, parameter_key,
+                               (*parameters_)[number]);
+        }
     }
+
+    /// Initializers say what they are, by number, where the text is not "".
+    /// Requires: the texts outlive the editor.
+    void write_parameters(const std::vector<std::string>& texts) { parameters_ = &texts; }
 
     /// Edits the metadata of a value.
     void edit_value_info(const value_info_ref& info, detail::message_edits& edits) {
@@ -244,7 +254,8 @@ private:
     id last_chain_ = no_id;
     const source_lines* sources_ = nullptr; // where nodes get some
     std::shared_ptr<const shared_facts> facts_;
-    std::shared_ptr<const given_names> names_; // where nodes get some
+    std::shared_ptr<const given_names> names_;             // where nodes get some
+    const std::vector<std::string>* parameters_ = nullptr; // by initializer
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).

@@ -15,6 +15,7 @@
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>
+#include <stemma/weights/parameter_origin.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -23,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma {
@@ -49,12 +51,13 @@ struct neighbour {
 
 /// Which modules a value belongs to, and what is at both ends of it.
 struct value_explanation {
-    id value = no_id;                    ///< by number
-    std::vector<id> tags;                ///< modules of its tags
-    id producer = no_id;                 ///< the node that makes it, if one does
-    std::vector<id> readers;             ///< nodes, each as often as it reads it
-    std::string type;                    ///< `float32[1,seq,32]`; "" where unknown
-    std::optional<module_weight> weight; ///< where it is asked for and is one
+    id value = no_id;                         ///< by number
+    std::vector<id> tags;                     ///< modules of its tags
+    id producer = no_id;                      ///< the node that makes it, if one does
+    std::vector<id> readers;                  ///< nodes, each as often as it reads it
+    std::string type;                         ///< `float32[1,seq,32]`; "" where unknown
+    std::optional<module_weight> weight;      ///< where it is asked for and is one
+    std::optional<parameter_origin> origin{}; ///< of an initializer, where that was added
 };
 
 /// Which module a node came from, and how that is known.
@@ -272,6 +275,16 @@ public:
     /// Nodes, parameters and operators of all modules. Complexity: as above.
     [[nodiscard]] const module_statistics& counts() const { return of_modules().counts(); }
 
+    /// Says of initializers which entries of a `state_dict` they were made of.
+    /// Complexity: O(initializers).
+    void add_origins(std::span<const parameter_origin> origins) {
+        for (const auto& origin : origins) {
+            if (origin.basis != parameter_basis::none) {
+                origins_.insert_or_assign(opened_.model().tensors()[origin.tensor].value, origin);
+            }
+        }
+    }
+
     /// Returns: what is known of all that has a name, or of the node at a position.
     /// Complexity: O(nodes + values + parameters), and that of explaining what is found.
     [[nodiscard]] explanation explain(std::string_view asked) const {
@@ -282,6 +295,9 @@ public:
         for (auto value : values_called(asked)) {
             result.values.push_back(explain_value(value));
             result.values.back().weight = of_modules().weight_of(value);
+            if (const auto known = origins_.find(value); known != origins_.end()) {
+                result.values.back().origin = known->second;
+            }
         }
         for (auto m : asked.empty() ? std::vector<id>() : modules_called(asked)) {
             result.modules.push_back(explain_module(m));
@@ -380,6 +396,7 @@ private:
     detail::grouped_ids readers_;
     std::vector<id_set> value_tags_;
     value_descriptions describe_;
+    std::unordered_map<id, parameter_origin> origins_;   // by value
     mutable std::optional<module_explainer> of_modules_; // once it is needed
 };
 

@@ -10,6 +10,7 @@
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/module_explanation.hpp>
+#include <stemma/weights/detail/write_origin.hpp>
 
 #include <algorithm>
 #include <span>
@@ -118,6 +119,14 @@ private:
         json_.key("weight");
         if (one.weight) {
             write_one(*one.weight);
+        } else {
+            json_.null();
+        }
+        json_.key("origin");
+        if (one.origin) {
+            json_.begin_object();
+            detail::write_origin(json_, *one.origin);
+            json_.end_object();
         } else {
             json_.null();
         }

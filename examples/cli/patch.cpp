@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/error.hpp>
+#include <stemma/weights/low_rank_adapter.hpp>
+#include <stemma/weights/patch_weights.hpp>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+struct patch_request {
+    common_options common;
+    output_options output;
+    std::string weights;
+    std::string adapter;
+    std::string known;
+    stemma::patch_options options;
+};
+
+/// Says of some names how many there are, and the first ones.
+void note_names(const patch_request& asked, const std::vector<std::string>& names,
+                std::string_view what, std::string_view text) {
+    constexpr std::size_t most = 4;
+    if (!names.empty()) {
+        const auto last = names.begin() + static_cast<long>(std::min(most, names.size()));
+        note(asked.common, fmt::format("{} {}: {}{}", counted(names.size(), what), text,
+                                       fmt::join(names.begin(), last, ", "),
+                                       names.size() > most ? ", \xe2\x80\xa6" : ""));
+    }
+}
+
+int patch(patch_request& asked) {
+    if (asked.weights.empty() && asked.adapter.empty()) {
+        throw stemma::error(stemma::error_code::refused, "", "patch",
+                            "takes --weights NEW, --lora ADAPTER, or both");
+    }
+    std::optional<stemma::checkpoint> weights;
+    std::optional<stemma::checkpoint> known;
+    std::optional<stemma::low_rank_adapter> adapter;
+    auto options = asked.options;
+    if (!asked.weights.empty()) {
+        options.weights = &weights.emplace(stemma::read_checkpoint(asked.weights));
+    }
+    if (!asked.known.empty()) {
+        options.known = &known.emplace(stemma::read_checkpoint(asked.known));
+    }
+    if (!asked.adapter.empty()) {
+        options.adapter = &adapter.emplace(asked.adapter);
+    }
+    options.writing = writing(asked.output, threads_of(asked.common));
+    const auto opened = open_model(asked.common);
+    const auto report = stemma::patch_weights(*opened, asked.output.path, options);
+    if (report.assumed_epsilon > 0) {
+        note(asked.common,
+             fmt::format("{} folded with an epsilon of {:g}, which --checkpoint OLD would tell",
+                         counted(report.assumed_epsilon, "batch norm"), report.epsilon));
+    }
+    note_names(asked, report.missing, "initializer", "not in the new weights stay as they are");
+    note_names(asked, report.unknown, "weight", "of no entry that is known stay as they are");
+    if (asked.options.modules.empty()) {
+        note_names(asked, report.unused, "tensor", "of the new weights in no initializer");
+    }
+    if (!asked.common.quiet) {
+        put("{}  {} changed\n", asked.output.path, counted(report.changed, "initializer"));
+    }
+    return done;
+}
+
+} // namespace
+
+void add_patch(CLI::App& app, action& chosen) {
+    add_command<patch_request>(
+        app, chosen, "patch", "put new weights into an exported model",
+        [](const patch_request& options) {
+            auto asked = options;
+            return patch(asked);
+        },
+        [](command_line takes, patch_request& asked) {
+            takes.common(asked.common, "text");
+            takes.value("--weights", asked.weights, "NEW",
+                        "the checkpoint with the new values: safetensors, an archive of torch, an "
+                        "index of several");
+            takes.value("--lora", asked.adapter, "ADAPTER",
+                        "a low-rank adapter that is merged into them, or into the values that the "
+                        "model has: a folder or a file of PEFT");
+            takes.value("--checkpoint", asked.known, "OLD",
+                        "the checkpoint whose values the model has: tells initializers that lost "
+                        "their names");
+            takes.value("--module", asked.options.modules, "QUERY",
+                        "only weights of these modules");
+            takes.value("--epsilon", asked.options.epsilon, "E",
+                        "of batch norms that were folded, where OLD does not tell it", "");
+            takes.flag("--partial", asked.options.partial,
+                       "what the new weights lack stays as it is");
+            takes.output(asked.output.path, "the model with the new weights");
+            takes.flag("--force", asked.output.force, "replace weight files that exist beside OUT");
+            takes.no_sync(asked.output.no_sync);
+            takes.footer(
+                "Examples:\n  stemma patch model.onnx --weights tuned.safetensors -o tuned.onnx\n"
+                "  stemma patch model.onnx --weights tuned.pt --module 'encoder.**' -o tuned.onnx\n"
+                "  stemma patch model.onnx --lora adapter -o merged.onnx");
+        });
+}
+
+} // namespace cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/weights/identify_parameters.hpp>
+#include <stemma/weights/write_parameters.hpp>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+struct weights_request {
+    common_options common;
+    std::string checkpoint;
+};
+
+void print_origins(const std::vector<stemma::parameter_origin>& origins,
+                   const stemma::attributed_model& opened) {
+    std::size_t unknown = 0;
+    for (const auto& origin : origins) {
+        if (origin.basis == stemma::parameter_basis::none) {
+            ++unknown;
+            continue;
+        }
+        const auto name = opened.model().text(opened.model().tensors()[origin.tensor].name);
+        put("{}  {}  {}  {}\n", name,
+            shaded(fmt::format("{}", fmt::join(origin.entries, ", ")), shade::name),
+            stemma::transform_text(origin),
+            shaded(fmt::format("{}, {:.2f}", stemma::to_string(origin.basis), origin.confidence),
+                   shade::dim));
+        for (const auto& other : origin.shared) {
+            put("{}  {}  shared\n", name, shaded(other, shade::name));
+        }
+    }
+    if (unknown > 0) {
+        put("{} of no entry that is known\n", counted(unknown, "initializer"));
+    }
+}
+
+int show_weights(const weights_request& asked) {
+    const auto opened = open_model(asked.common);
+    std::optional<stemma::checkpoint> known;
+    stemma::identify_options options{.threads = threads_of(asked.common)};
+    if (!asked.checkpoint.empty()) {
+        options.known = &known.emplace(stemma::read_checkpoint(asked.checkpoint));
+    }
+    const auto origins = stemma::identify_parameters(*opened, options);
+    if (asked.common.format == "json") {
+        standard_output out;
+        stemma::write_parameters(out, origins, *opened, options.known);
+        return done;
+    }
+    print_origins(origins, *opened);
+    if (known) {
+        if (const auto unused = stemma::unused_entries(*known, origins); !unused.empty()) {
+            constexpr std::size_t most = 5;
+            const auto shown = std::min(most, unused.size());
+            note(asked.common,
+                 fmt::format(
+                     "{}: {} in no initializer: {}{}", asked.checkpoint,
+                     counted(unused.size(), "tensor"),
+                     fmt::join(unused.begin(), unused.begin() + static_cast<long>(shown), ", "),
+                     shown < unused.size() ? ", \xe2\x80\xa6" : ""));
+        }
+    }
+    return done;
+}
+
+} // namespace
+
+void add_weights(CLI::App& app, action& chosen) {
+    add_command<weights_request>(
+        app, chosen, "weights", "say which entry of a state dict every initializer is, and how",
+        show_weights, [](command_line takes, weights_request& asked) {
+            takes.common(asked.common);
+            takes.value("--checkpoint", asked.checkpoint, "FILE",
+                        "the checkpoint whose values the model holds: safetensors, an archive of "
+                        "torch, an index of several");
+            takes.footer("Examples:\n  stemma weights model.onnx\n"
+                         "  stemma weights model.onnx --checkpoint model.safetensors\n"
+                         "  stemma weights model.onnx -m modules.json --format json");
+        });
+}
+
+} // namespace cli

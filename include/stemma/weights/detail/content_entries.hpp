@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP
+#define STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/io/detail/xxh64.hpp>
+#include <stemma/model/confidence.hpp>
+#include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/uniform_data.hpp>
+#include <stemma/weights/detail/make_values.hpp>
+#include <stemma/weights/detail/weight_search.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Returns: the elements of an entry: where they lie, if they follow one another.
+[[nodiscard]] inline entry_values values_of(const checkpoint& from, const checkpoint_entry& entry) {
+    entry_values values{entry.data_type, entry.shape, {}, {}};
+    if (entry.is_contiguous()) {
+        values.data = from.mapped_bytes(entry);
+    } else {
+        values.own = from.bytes(entry);
+    }
+    return values;
+}
+
+/// Finds initializers whose values a checkpoint has, as they are, in another order or of another
+/// type.
+///
+/// What both have of so many elements is hashed once, as a stream, for each type that it may have
+/// in the model; what hashes like another is then compared byte by byte.
+class content_entries {
+public:
+    /// Requires: both outlive it; the entries are those of the checkpoint.
+    /// Complexity: O(bytes of what both have of so many elements).
+    content_entries(weight_search& search, const checkpoint& known, thread_limit threads = {})
+        : search_(search), known_(known), reader_(search.model) {
+        hash_tensors(threads);
+        hash_entries(threads);
+    }
+
+    /// Notes what is found. Complexity: O(bytes of what is compared).
+    void find() {
+        for (std::size_t t = 0; t < search_.headers.size(); ++t) {
+            if (hashes_[t].exact != 0 && search_.is_open(t)) {
+                find(t);
+            }
+        }
+    }
+
+    /// Whether the model holds the values of the checkpoint, as far as can be seen: what has none
+    /// of them was not made of an entry by moving it. Complexity: O(initializers).
+    [[nodiscard]] bool is_reliable() const {
+        std::size_t weights = 0;
+        std::size_t found = 0;
+        for (std::size_t t = 0; t < search_.headers.size(); ++t) {
+            weights += search_.weights[t] ? 1U : 0U;
+            found += search_.weights[t] && search_.origins[t].basis == parameter_basis::content
+                         ? 1U
+                         : 0U;
+        }
+        return found * 2 >= weights && found > 0;
+    }
+
+    /// Returns: the sum of hashes of the elements of an initializer; 0 where it is not known.
+    [[nodiscard]] std::uint64_t sum_of_tensor(std::size_t t) const { return hashes_[t].loose; }
+
+    /// Returns: that of an entry as a type. Complexity: O(1), expected.
+    [[nodiscard]] std::uint64_t sum_of_entry(id e, std::int64_t type) const {
+        const auto found = sums_.find(key_of(e, type));
+        return found == sums_.end() ? 0 : found->second;
+    }
+
+    /// Returns: the elements of an initializer. Complexity: O(fields).
+    [[nodiscard]] tensor_content content(std::size_t t) {
+        return reader_.read(search_.model.tensors()[t]);
+    }
+
+    /// Returns: the elements of an entry of the checkpoint; nothing where there is none.
+    [[nodiscard]] std::optional<entry_values> values(const std::string& name) const {
+        const auto* const entry = known_.find(name);
+        return entry == nullptr ? std::nullopt : std::optional(values_of(known_, *entry));
+    }
+
+    /// Whether an initializer is what its origin says, but for rounding where that is allowed.
+    /// Complexity: O(bytes).
+    [[nodiscard]] bool holds(std::size_t t, const parameter_origin& origin, float rounding = 0) {
+        value_maker maker([this](const std::string& name) { return values(name); });
+        const auto made = maker.make(origin, search_.headers[t]);
+        const auto is = content(t);
+        if (!made || !is.readable || made->size() != is.bytes().size()) {
+            return false;
+        }
+        if (*made == is.bytes()) {
+            return true;
+        }
+        if (rounding == 0 || search_.headers[t].data_type != float32) {
+            return false;
+        }
+        const auto a = floats_of(*made);
+        const auto b = floats_of(is.bytes());
+        float size = 0;
+        float worst = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            size = std::max(size, std::abs(b[i]));
+            worst = std::max(worst, std::abs(a[i] - b[i]));
+        }
+        return worst <= rounding * size;
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t key_of(id e, std::int64_t type) noexcept {
+        return std::uint64_t{e} << 8U | static_cast<std::uint64_t>(type & 0xff);
+    }
+
+    [[nodiscard]] static content_hash hash_of(std::string_view bytes, std::int64_t type) {
+        return {hash_mix(static_cast<std::uint64_t>(type), xxh64(bytes)) | 1U,
+                sum_of_elements(bytes, bits_of_type(type))};
+    }
+
+    void hash_tensors(thread_limit threads) {
+        std::set<std::uint64_t> counts;
+        for (const auto& entry : known_.entries()) {
+            counts.insert(count_of(entry.shape));
+        }
+        const auto tensors = search_.model.tensors();
+        hashes_.resize(tensors.size());
+        uniform_.assign(tensors.size(), 0);
+        const auto parts = tensors.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
+        for_each_range(tensors.size(), parts, [&](std::size_t, std::size_t t, std::size_t end) {
+            tensor_content_reader reader(search_.model);
+            for (; t < end; ++t) {
+                if (tensors[t].sparse || bits_of_type(search_.headers[t].data_type) < 8 ||
+                    !counts.contains(search_.headers[t].elements())) {
+                    continue;
+                }
+                if (const auto content = reader.read(tensors[t]); content.readable) {
+                    hashes_[t] = hash_of(content.bytes(), content.header.data_type);
+                    uniform_[t] = is_uniform(content.bytes()) ? 1 : 0;
+                }
+            }
+        });
+    }
+
+    void hash_entries(thread_limit threads) {
+        std::set<std::pair<std::uint64_t, std::int64_t>> wanted;
+        for (std::size_t t = 0; t < hashes_.size(); ++t) {
+            wanted.emplace(search_.headers[t].elements(), search_.headers[t].data_type);
+        }
+        struct hashed {
+            id entry;
+            std::int64_t type;
+            content_hash hash;
+        };
+        const auto entries = known_.entries();
+        const auto parts = entries.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
+        std::vector<std::vector<hashed>> found(parts);
+        for_each_range(
+            entries.size(), parts, [&](std::size_t part, std::size_t e, std::size_t end) {
+                for (; e < end; ++e) {
+                    const auto& entry = entries[e];
+                    const auto count = count_of(entry.shape);
+                    std::vector<std::int64_t> types;
+                    for (auto it = wanted.lower_bound({count, 0});
+                         it != wanted.end() && it->first == count; ++it) {
+                        if (it->second == entry.data_type ||
+                            (is_convertible(entry.data_type) && is_convertible(it->second))) {
+                            types.push_back(it->second);
+                        }
+                    }
+                    if (std::find(types.begin(), types.end(), entry.data_type) == types.end() &&
+                        is_convertible(entry.data_type)) {
+                        types.push_back(entry.data_type); // a part of another one
+                    }
+                    const auto values = types.empty() ? entry_values() : values_of(known_, entry);
+                    for (const auto type : types) {
+                        const auto same = type == entry.data_type;
+                        const auto bytes =
+                            same ? std::string()
+                                 : convert_reals(values.bytes(), entry.data_type, type);
+                        found[part].push_back({static_cast<id>(e), type,
+                                               hash_of(same ? values.bytes() : bytes, type)});
+                    }
+                }
+            });
+        for (const auto& of_part : found) {
+            for (const auto& [e, type, hash] : of_part) {
+                by_exact_[hash.exact].push_back(e);
+                by_sum_[hash.loose].push_back(e);
+                sums_.emplace(key_of(e, type), hash.loose);
+            }
+        }
+    }
+
+    struct match {
+        id entry;
+        shape_relation how;
+        int score;
+    };
+
+    /// How much besides the values says that an initializer is an entry.
+    [[nodiscard]] int score(std::size_t t, id e) const {
+        const auto& entry = search_.entries[e];
+        int best = entry.name == search_.name(t) ? 16 : 0;
+        for (const auto& use : search_.uses[t]) {
+            if (search_.modules.path(use.module) == entry.owner) {
+                best = std::max(best, search_.role(use).attribute == entry.attribute ? 8 : 4);
+            }
+        }
+        return best;
+    }
+
+    void find(std::size_t t) {
+        std::vector<match> matches;
+        const auto offer = [&](id e, bool in_order) {
+            const bool transposed = !in_order && search_.headers[t].dims.size() == 2;
+            auto how = search_.relation(t, e, transposed);
+            const bool moved = how.transform == parameter_transform::transposed;
+            if (how.transform == parameter_transform::none || !search_.fits_type(t, e)) {
+                return;
+            }
+            const auto& dims = search_.headers[t].dims;
+            if (in_order && moved && std::find(dims.begin(), dims.end(), 1) == dims.end()) {
+                how = {parameter_transform::reshaped, {}};
+            }
+            if (!in_order && (!moved || !is_permuted(t, e, how))) {
+                return;
+            }
+            matches.push_back({e, std::move(how), score(t, e)});
+        };
+        if (const auto same = by_exact_.find(hashes_[t].exact); same != by_exact_.end()) {
+            std::for_each(same->second.begin(), same->second.end(), [&](id e) { offer(e, true); });
+        }
+        if (const auto sum = by_sum_.find(hashes_[t].loose);
+            matches.empty() && hashes_[t].loose != 0 && sum != by_sum_.end() &&
+            search_.headers[t].dims.size() > 1) {
+            std::for_each(sum->second.begin(), sum->second.end(), [&](id e) { offer(e, false); });
+        }
+        settle(t, matches);
+    }
+
+    [[nodiscard]] bool is_permuted(std::size_t t, id e, const shape_relation& how) {
+        parameter_origin tried;
+        tried.entries = {search_.entries[e].name};
+        tried.transform = how.transform;
+        tried.axes = how.axes;
+        return holds(t, tried);
+    }
+
+    /// Of several that are equal, those count that the modules of the readers have; all where none
+    /// has and the values say enough.
+    void settle(std::size_t t, std::vector<match>& matches) {
+        if (matches.empty()) {
+            return;
+        }
+        const bool few = uniform_[t] != 0 || search_.headers[t].elements() < 2;
+        std::stable_sort(matches.begin(), matches.end(), [](const match& a, const match& b) {
+            return std::pair(-a.score, a.entry) < std::pair(-b.score, b.entry);
+        });
+        const auto best = matches.front().score;
+        if (few && best == 0) {
+            return; // by its use
+        }
+        const auto least = few ? std::max(best > 8 ? 8 : best, 1) : 0;
+        std::erase_if(matches, [&](const match& one) { return one.score < least; });
+        const bool alone = matches.size() == 1 || best > 0;
+        search_.settle(t, matches.front().entry, matches.front().how, parameter_basis::content,
+                       alone ? confidence::entry_content : confidence::entry_equal);
+        for (std::size_t i = 1; i < matches.size(); ++i) {
+            search_.claimed[matches[i].entry] = true;
+            search_.origins[t].shared.push_back(search_.entries[matches[i].entry].name);
+        }
+    }
+
+    weight_search& search_;
+    const checkpoint& known_;
+    tensor_content_reader reader_;
+    std::vector<content_hash> hashes_;  // by initializer
+    std::vector<std::uint8_t> uniform_; // by initializer: whether all elements are one number
+    std::unordered_map<std::uint64_t, std::vector<id>> by_exact_;
+    std::unordered_map<std::uint64_t, std::vector<id>> by_sum_;
+    std::unordered_map<std::uint64_t, std::uint64_t> sums_; // by entry and type
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP

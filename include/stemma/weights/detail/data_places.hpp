@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP
+#define STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Where the elements of an initializer are, one behind the other.
+struct data_place {
+    std::string location{};  ///< the other file, as the model calls it; "" for its own
+    std::uint64_t begin = 0; ///< bytes from the start of that file
+    std::uint64_t size = 0;  ///< bytes
+    std::size_t tensor = 0;  ///< number of the initializer
+};
+
+/// Returns: where the elements of an initializer are.
+/// Throws: `error` of `unsupported` where they are not in one piece, or encoded; of `malformed`
+///   for a place outside of the model's folder, or other bytes than the shape asks for.
+/// Complexity: O(fields).
+[[nodiscard]] inline data_place place_of_data(const wire_model& model, std::size_t number) {
+    using at = onnx_fields::tensor;
+    const auto& tensor = model.tensors()[number];
+    const auto header = read_tensor_header(model, tensor);
+    const auto name = model.text(tensor.name);
+    const auto wanted = data_size(header);
+    if (header.external) {
+        if (!is_inside_folder(header.location)) {
+            STEMMA_THROW(error(error_code::malformed, model.file(), name,
+                               "its data are outside of the model's folder"));
+        }
+        if (!wanted || (header.length != 0 && header.length != *wanted)) {
+            STEMMA_THROW(error(error_code::malformed, model.file(), name,
+                               "has not as many bytes as its shape asks for"));
+        }
+        return {std::string(header.location), header.offset, *wanted, number};
+    }
+    data_place place{{}, 0, 0, number};
+    unsigned pieces = 0;
+    auto fields = model.reader(tensor.message);
+    for (wire_field field; fields.next(field);) {
+        const bool plain = field.is_bytes(at::raw_data) ||
+                           (field.is_bytes(at::float_data) && header.data_type == 1) ||
+                           (field.is_bytes(at::double_data) && header.data_type == 11);
+        const bool encoded = field.number == at::float_data || field.number == at::double_data ||
+                             field.number == at::int32_data || field.number == at::int64_data ||
+                             field.number == at::uint64_data || field.number == at::string_data;
+        if (plain) {
+            place.begin = field.content;
+            place.size = field.size();
+        }
+        pieces += plain ? 1U : encoded ? 2U : 0U;
+    }
+    if (tensor.sparse || pieces > 1) {
+        STEMMA_THROW(error(error_code::unsupported, model.file(), name,
+                           "its data are not stored as one piece of raw bytes"));
+    }
+    if (!wanted || place.size != *wanted) {
+        STEMMA_THROW(error(error_code::malformed, model.file(), name,
+                           "has not as many bytes as its shape asks for"));
+    }
+    return place;
+}
+
+/// Sorts places by where they are.
+/// Throws: `error` of `unsupported` where two overlap. Complexity: O(n log n).
+inline void sort_places(std::vector<data_place>& places, const wire_model& model) {
+    std::sort(places.begin(), places.end(), [](const data_place& a, const data_place& b) {
+        return std::tie(a.location, a.begin, a.tensor) < std::tie(b.location, b.begin, b.tensor);
+    });
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        const auto& before = places[i - 1];
+        if (before.location == places[i].location && before.begin + before.size > places[i].begin &&
+            places[i].size > 0) {
+            STEMMA_THROW(error(error_code::unsupported, model.file(),
+                               model.text(model.tensors()[places[i].tensor].name),
+                               "shares bytes of its data with another initializer"));
+        }
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
+#define STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
+
+#include <stemma/core/detail/bit_cast.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The numbers of real types in TensorProto.DataType that values are converted between.
+enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat16 = 16 };
+
+[[nodiscard]] constexpr bool is_convertible(std::int64_t data_type) noexcept {
+    return data_type == float32 || data_type == float16 || data_type == float64 ||
+           data_type == bfloat16;
+}
+
+/// Returns: the bits of the nearest float16, ties to even.
+[[nodiscard]] inline std::uint16_t half_bits(float number) noexcept {
+    const auto bits = detail::bit_cast<std::uint32_t>(number);
+    const auto sign = static_cast<std::uint32_t>(bits >> 16U & 0x8000U);
+    const auto size = bits & 0x7fff'ffffU;
+    if (size >= 0x4780'0000U) { // 65536, infinite or none
+        return static_cast<std::uint16_t>(sign | (size > 0x7f80'0000U ? 0x7e00U : 0x7c00U));
+    }
+    if (size < 0x3880'0000U) { // subnormal: an addition rounds
+        const float sum = detail::bit_cast<float>(size) + 0x1p-1F;
+        return static_cast<std::uint16_t>(sign |
+                                          (detail::bit_cast<std::uint32_t>(sum) - 0x3f00'0000U));
+    }
+    const auto odd = size >> 13U & 1U;
+    return static_cast<std::uint16_t>(sign | (size - 0x3800'0000U + 0xfffU + odd) >> 13U);
+}
+
+/// Returns: the number that the bits of a float16 stand for.
+[[nodiscard]] inline float half_value(std::uint16_t half) noexcept {
+    const auto sign = std::uint32_t{half & 0x8000U} << 16U;
+    const std::uint32_t size = half & 0x7fffU;
+    if (size >= 0x7c00U) {
+        return detail::bit_cast<float>(sign | 0x7f80'0000U | (size & 0x3ffU) << 13U);
+    }
+    if (size < 0x400U) {
+        const float small = static_cast<float>(size) * 0x1p-24F;
+        return sign != 0 ? -small : small;
+    }
+    return detail::bit_cast<float>(sign | ((size << 13U) + 0x3800'0000U));
+}
+
+/// Returns: the bits of the nearest bfloat16, ties to even.
+[[nodiscard]] inline std::uint16_t brain_bits(float number) noexcept {
+    const auto bits = detail::bit_cast<std::uint32_t>(number);
+    if ((bits & 0x7fff'ffffU) > 0x7f80'0000U) {
+        return static_cast<std::uint16_t>(bits >> 16U | 0x40U);
+    }
+    return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U);
+}
+
+/// Returns: numbers of another real type. Requires: both types are convertible.
+/// Complexity: O(bytes).
+[[nodiscard]] inline std::string convert_reals(std::string_view bytes, std::int64_t from,
+                                               std::int64_t to) {
+    const auto width = [](std::int64_t type) -> std::size_t {
+        return type == float64 ? 8 : type == float32 ? 4 : 2;
+    };
+    const auto count = bytes.size() / width(from);
+    std::string result(count * width(to), '\0');
+    for (std::size_t i = 0; i < count; ++i) {
+        double wide = 0;
+        const char* const at = bytes.data() + i * width(from);
+        if (from == float64) {
+            std::memcpy(&wide, at, sizeof wide);
+        } else if (from == float32) {
+            float number = 0;
+            std::memcpy(&number, at, sizeof number);
+            wide = static_cast<double>(number);
+        } else {
+            std::uint16_t bits = 0;
+            std::memcpy(&bits, at, sizeof bits);
+            wide = static_cast<double>(from == float16
+                                           ? half_value(bits)
+                                           : detail::bit_cast<float>(std::uint32_t{bits} << 16U));
+        }
+        char* const put = result.data() + i * width(to);
+        const auto narrow = static_cast<float>(wide);
+        if (to == float64) {
+            std::memcpy(put, &wide, sizeof wide);
+        } else if (to == float32) {
+            std::memcpy(put, &narrow, sizeof narrow);
+        } else {
+            const auto bits = to == float16 ? half_bits(narrow) : brain_bits(narrow);
+            std::memcpy(put, &bits, sizeof bits);
+        }
+    }
+    return result;
+}
+
+/// Puts columns [first, first + count) of a matrix, of which each is a row then, to `to`.
+template <class Word>
+void transpose_columns(const char* from, std::size_t rows, std::size_t columns, std::size_t first,
+                       std::size_t count, char* to, std::size_t first_row = 0) {
+    constexpr std::size_t block = 32;
+    const auto end = first + count;
+    for (std::size_t j = first; j < end; j += block) {
+        for (std::size_t i = first_row; i < rows; i += block) {
+            for (auto x = i; x < std::min(i + block, rows); ++x) {
+                for (auto y = j; y < std::min(j + block, end); ++y) {
+                    std::memcpy(to + ((y - first) * rows + x) * sizeof(Word),
+                                from + (x * columns + y) * sizeof(Word), sizeof(Word));
+                }
+            }
+        }
+    }
+}
+
+/// The same for words of four bytes, four by four of them in registers, which is several times as
+/// fast.
+inline void transpose_words(const char* from, std::size_t rows, std::size_t columns,
+                            std::size_t first, std::size_t count, char* to) {
+    using four = std::uint32_t __attribute__((vector_size(16)));
+    constexpr std::size_t block = 16;
+    const auto whole_rows = rows / block * block;
+    const auto whole = count / block * block;
+    const auto step = rows * sizeof(std::uint32_t);
+    const auto load = [&](std::size_t x, std::size_t y) {
+        four words;
+        std::memcpy(&words, from + (x * columns + y) * sizeof(std::uint32_t), sizeof words);
+        return words;
+    };
+    const auto store = [](char* at, four words) { std::memcpy(at, &words, sizeof words); };
+    for (std::size_t j = first; j < first + whole; j += block) {
+        for (std::size_t i = 0; i < whole_rows; i += block) {
+            for (auto y = j; y < j + block; y += 4) {
+                for (auto x = i; x < i + block; x += 4) {
+                    const four a = load(x, y);
+                    const four b = load(x + 1, y);
+                    const four c = load(x + 2, y);
+                    const four d = load(x + 3, y);
+                    const four low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+                    const four high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+                    const four next_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+                    const four next_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+                    char* const at = to + (y - first) * step + x * sizeof(std::uint32_t);
+                    store(at, __builtin_shufflevector(low, next_low, 0, 1, 4, 5));
+                    store(at + step, __builtin_shufflevector(low, next_low, 2, 3, 6, 7));
+                    store(at + 2 * step, __builtin_shufflevector(high, next_high, 0, 1, 4, 5));
+                    store(at + 3 * step, __builtin_shufflevector(high, next_high, 2, 3, 6, 7));
+                }
+            }
+        }
+    }
+    transpose_columns<std::uint32_t>(from, rows, columns, first, whole, to, whole_rows);
+    transpose_columns<std::uint32_t>(from, rows, columns, first + whole, count - whole,
+                                     to + whole * step);
+}
+
+/// The same for elements of 1, 2, 4, 8 or 16 bytes. Complexity: O(bytes).
+inline void transpose_columns(std::size_t width, const char* from, std::size_t rows,
+                              std::size_t columns, std::size_t first, std::size_t count, char* to) {
+    struct wide {
+        std::uint64_t low, high;
+    };
+    switch (width) {
+    case 1:
+        return transpose_columns<std::uint8_t>(from, rows, columns, first, count, to);
+    case 2:
+        return transpose_columns<std::uint16_t>(from, rows, columns, first, count, to);
+    case 4:
+        return transpose_words(from, rows, columns, first, count, to);
+    case 8:
+        return transpose_columns<std::uint64_t>(from, rows, columns, first, count, to);
+    default:
+        return transpose_columns<wide>(from, rows, columns, first, count, to);
+    }
+}
+
+/// Returns: a tensor with its axes in another order: axis `i` of the result is `axes[i]`.
+/// Requires: `bytes` are those of the shape, of at least one axis. Complexity: O(bytes).
+[[nodiscard]] inline std::string permute_axes(std::string_view bytes,
+                                              std::span<const std::int64_t> shape,
+                                              std::span<const std::uint8_t> axes,
+                                              std::size_t width) {
+    std::string result(bytes.size(), '\0');
+    if (bytes.empty()) {
+        return result;
+    }
+    if (axes.size() == 2 && axes[0] == 1) {
+        const auto columns = static_cast<std::size_t>(shape[1]);
+        transpose_columns(width, bytes.data(), static_cast<std::size_t>(shape[0]), columns, 0,
+                          columns, result.data());
+        return result;
+    }
+    std::vector<std::size_t> steps(shape.size(), width);
+    for (auto axis = shape.size() - 1; axis > 0; --axis) {
+        steps[axis - 1] = steps[axis] * static_cast<std::size_t>(shape[axis]);
+    }
+    std::vector<std::size_t> index(shape.size(), 0);
+    std::size_t from = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += width) {
+        std::memcpy(result.data() + at, bytes.data() + from, width);
+        for (auto axis = axes.size(); axis-- > 0;) {
+            from += steps[axes[axis]];
+            if (++index[axis] < static_cast<std::size_t>(shape[axes[axis]])) {
+                break;
+            }
+            from -= steps[axes[axis]] * static_cast<std::size_t>(shape[axes[axis]]);
+            index[axis] = 0;
+        }
+    }
+    return result;
+}
+
+/// Returns: the floats that bytes stand for.
+[[nodiscard]] inline std::vector<float> floats_of(std::string_view bytes) {
+    std::vector<float> numbers(bytes.size() / sizeof(float));
+    if (!numbers.empty()) {
+        std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
+    }
+    return numbers;
+}
+
+/// Returns: the bytes of floats.
+[[nodiscard]] inline std::string bytes_of(std::span<const float> numbers) {
+    std::string bytes(numbers.size_bytes(), '\0');
+    if (!numbers.empty()) {
+        std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    }
+    return bytes;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP

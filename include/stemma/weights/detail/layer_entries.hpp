@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
+#define STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/confidence.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/weights/detail/weight_search.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// A recurrent operator: its weights, and which layer of its module it is.
+struct recurrent_layer {
+    id node = no_id;
+    std::array<id, 3> tensors{no_id, no_id, no_id}; ///< of the inputs, of the states, of biases
+    id module = 0;
+    unsigned layer = 0;
+    unsigned gates = 0;
+    bool both_ways = false;
+    bool backwards = false;
+
+    /// Returns: what PyTorch calls the entries of one of the three.
+    [[nodiscard]] std::vector<std::string> attributes(std::size_t slot) const {
+        static constexpr std::array<std::array<std::string_view, 2>, 3> names{
+            {{"weight_ih_l", ""}, {"weight_hh_l", ""}, {"bias_ih_l", "bias_hh_l"}}};
+        std::vector<std::string> result;
+        for (unsigned way = 0; way < (both_ways ? 2U : 1U); ++way) {
+            const bool reverse = way == 1 || (backwards && !both_ways);
+            for (const auto name : names[slot]) {
+                if (!name.empty()) {
+                    result.push_back(std::string(name) + std::to_string(layer) +
+                                     (reverse ? "_reverse" : ""));
+                }
+            }
+        }
+        return result;
+    }
+};
+
+/// Returns: the recurrent operators, in the order of the nodes. Complexity: O(nodes + uses).
+[[nodiscard]] inline std::vector<recurrent_layer> find_recurrent(const weight_search& search) {
+    const auto gates_of = [](std::string_view type) -> unsigned {
+        return type == "LSTM" ? 4 : type == "GRU" ? 3 : type == "RNN" ? 1 : 0;
+    };
+    std::map<id, recurrent_layer> by_node;
+    for (id t = 0; t < search.uses.size(); ++t) {
+        for (const auto& use : search.uses[t]) {
+            const auto gates = gates_of(search.model.op_type(use.node));
+            if (gates == 0 || use.slot < 1 || use.slot > 3) {
+                continue;
+            }
+            auto& layer = by_node[use.node];
+            layer.node = use.node;
+            layer.module = use.module;
+            layer.gates = gates;
+            layer.tensors[use.slot - 1] = t;
+        }
+    }
+    std::map<id, std::vector<std::array<id, 3>>> of_module; // those that differ, in order
+    std::vector<recurrent_layer> layers;
+    for (auto& [node, layer] : by_node) {
+        const auto direction = node_attributes(search.model, node).text("direction");
+        layer.both_ways = direction == "bidirectional";
+        layer.backwards = direction == "reverse";
+        auto& known = of_module[layer.module];
+        auto found = std::find(known.begin(), known.end(), layer.tensors);
+        if (found == known.end()) {
+            found = known.insert(known.end(), layer.tensors);
+        }
+        layer.layer = static_cast<unsigned>(found - known.begin());
+        layers.push_back(layer);
+    }
+    return layers;
+}
+
+/// Finds the entries of recurrent operators by their modules. Complexity: O(uses * log entries).
+inline void find_gates(weight_search& search) {
+    for (const auto& layer : find_recurrent(search)) {
+        const auto path = search.modules.path(layer.module);
+        for (std::size_t slot = 0; slot < 3; ++slot) {
+            const auto t = layer.tensors[slot];
+            if (t == no_id || !search.is_open(t)) {
+                continue;
+            }
+            auto& origin = search.origins[t];
+            std::vector<id> entries;
+            std::vector<std::string> names;
+            for (const auto& attribute : layer.attributes(slot)) {
+                names.push_back((path.empty() ? "" : path + ".") + attribute);
+                if (const auto e = search.entries.find(path, attribute); e != no_id) {
+                    names.back() = search.entries[e].name;
+                    entries.push_back(e);
+                }
+            }
+            if (!search.entries.empty() && entries.size() != names.size()) {
+                continue;
+            }
+            origin.entries = std::move(names);
+            origin.transform = parameter_transform::gates;
+            origin.gates = layer.gates;
+            origin.bias = slot == 2;
+            const bool declared = !entries.empty();
+            search.settle(t, entries, path,
+                          declared ? parameter_basis::declared : parameter_basis::usage,
+                          declared ? confidence::entry_declared : confidence::entry_used);
+        }
+    }
+}
+
+/// A convolution and its initializers.
+struct convolution {
+    id module = 0;
+    id weight = no_id; ///< initializer
+    id bias = no_id;   ///< initializer
+};
+
+/// Returns: the convolutions, each pair of initializers once. Complexity: O(uses).
+[[nodiscard]] inline std::vector<convolution> find_convolutions(const weight_search& search) {
+    std::map<id, convolution> by_node;
+    for (id t = 0; t < search.uses.size(); ++t) {
+        for (const auto& use : search.uses[t]) {
+            const auto type = search.model.op_type(use.node);
+            if (type == "Conv" || type == "FusedConv" || type == "NhwcFusedConv") {
+                auto& found = by_node[use.node];
+                found.module = use.module;
+                (use.slot == 1   ? found.weight
+                 : use.slot == 2 ? found.bias
+                                 : found.module) =
+                    use.slot == 1 || use.slot == 2 ? t : found.module;
+            }
+        }
+    }
+    std::vector<convolution> result;
+    std::set<id> seen;
+    for (const auto& [node, found] : by_node) {
+        if (found.weight != no_id && seen.insert(found.weight).second) {
+            result.push_back(found);
+        }
+    }
+    return result;
+}
+
+/// Returns: what a batch norm behind a convolution may be called: siblings, the likeliest first.
+/// Complexity: O(length).
+[[nodiscard]] inline std::vector<std::string> norm_names(std::string_view last) {
+    std::vector<std::string> names;
+    std::uint32_t number = 0;
+    const auto digits = last.find_last_not_of("0123456789") + 1;
+    const auto tail = last.substr(digits);
+    const auto parsed = std::from_chars(tail.data(), tail.data() + tail.size(), number);
+    const bool numbered = !tail.empty() && parsed.ec == std::errc() && number < 1'000'000'000;
+    if (digits == 0) {
+        return numbered ? std::vector{std::to_string(number + 1)} : names;
+    }
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> pairs{
+        {{"conv", "bn"},
+         {"conv", "norm"},
+         {"proj", "norm"},
+         {"Conv", "BatchNorm"},
+         {"conv", "batch_norm"}}};
+    for (const auto& [from, to] : pairs) {
+        if (const auto at = last.find(from); at != last.npos) {
+            names.push_back(
+                std::string(last.substr(0, at)).append(to).append(last.substr(at + from.size())));
+        }
+    }
+    const auto stem = std::string(last.substr(0, digits));
+    if (numbered && stem == "conv") { // pre-activation: the next norm
+        names.push_back("norm" + std::to_string(number + 1));
+        names.push_back("bn" + std::to_string(number + 1));
+    }
+    names.push_back(std::string(last) + "_bn");
+    names.push_back("bn_" + std::string(last));
+    names.push_back("bn");
+    names.push_back("norm");
+    return names;
+}
+
+/// Finds convolutions that a batch norm was folded into.
+class folded_entries {
+public:
+    explicit folded_entries(weight_search& search) : search_(search) {
+        for (id e = 0; e < search.entries.size(); ++e) {
+            if (search.entries[e].attribute == "running_var" && is_free(search.entries[e].owner)) {
+                norms_.push_back(e);
+            }
+        }
+        // Where some norms left nodes, the others are called like them.
+        for (id node = 0; node < search.model.node_count(); ++node) {
+            if (search.model.op_type(node) == "BatchNormalization") {
+                const auto m = search.attributions[node].module;
+                norms_are_called_norm_ =
+                    norms_are_called_norm_ || search.modules.attribute(m).starts_with("norm");
+            }
+        }
+    }
+
+    /// With entries: norms that nothing reads, behind convolutions that got a bias.
+    /// Complexity: O(convolutions * log entries).
+    void find_declared() {
+        for (const auto& one : find_convolutions(search_)) {
+            const auto path = search_.modules.path(one.module);
+            const auto weight = search_.entries.find(path, "weight");
+            if (weight == no_id || one.bias == no_id || !search_.is_open(one.weight) ||
+                search_.relation(one.weight, weight, false).transform !=
+                    parameter_transform::as_is) {
+                continue;
+            }
+            const auto norm = norm_behind(path, weight);
+            if (norm != no_id) {
+                settle(one, path, search_.entries[norm].owner, confidence::entry_folded,
+                       parameter_basis::declared);
+            }
+        }
+    }
+
+    /// Without: a norm that left no node, where `moved` says that the exporter computed both.
+    /// Complexity: O(convolutions * length).
+    template <class Function>
+    void find_usual(Function moved) {
+        if (!search_.entries.empty()) {
+            return;
+        }
+        for (const auto& one : find_convolutions(search_)) {
+            if (one.bias == no_id || !search_.is_open(one.weight) || !search_.is_open(one.bias) ||
+                !moved(one.weight) || !moved(one.bias)) {
+                continue;
+            }
+            const auto path = search_.modules.path(one.module);
+            if (const auto norm = likely_norm(one.module, path); !norm.empty()) {
+                settle(one, path, norm, confidence::entry_below, parameter_basis::usage);
+            }
+        }
+    }
+
+    /// Notes that a convolution and its bias were folded with a norm.
+    void settle(const convolution& one, const std::string& path, const std::string& norm,
+                float sure, parameter_basis basis, float epsilon = 0) {
+        const auto& entries = search_.entries;
+        const auto name = [&](const std::string& owner, std::string_view attribute) {
+            const auto e = entries.find(owner, attribute);
+            taken_.push_back(e);
+            return e != no_id ? entries[e].name
+                              : (owner.empty() ? "" : owner + ".") + std::string(attribute);
+        };
+        const auto note = [&](id t, bool bias, std::vector<std::string> of) {
+            if (t != no_id && search_.is_open(t)) {
+                auto& origin = search_.origins[t];
+                origin.entries = std::move(of);
+                origin.transform = parameter_transform::folded;
+                origin.bias = bias;
+                origin.epsilon = epsilon;
+                std::erase(taken_, no_id);
+                search_.settle(t, taken_, path, basis, sure);
+            }
+            taken_.clear();
+        };
+        note(one.weight, false,
+             {name(path, "weight"), name(norm, "weight"), name(norm, "running_var")});
+        std::vector<std::string> of;
+        if (entries.find(path, "bias") != no_id) {
+            of.push_back(name(path, "bias"));
+        }
+        for (const auto* const attribute : {"weight", "bias", "running_mean", "running_var"}) {
+            of.push_back(name(norm, attribute));
+        }
+        note(one.bias, true, std::move(of));
+    }
+
+    /// Returns: the entry `running_var` of the norm behind a convolution; `no_id` where there is
+    /// none. Complexity: O(log entries).
+    [[nodiscard]] id norm_behind(const std::string& path, id weight) const {
+        const auto& entries = search_.entries;
+        const auto channels = entries[weight].shape.empty() ? -1 : entries[weight].shape[0];
+        const auto fits = [&](id e) {
+            return e != no_id && entries[e].shape.size() == 1 && entries[e].shape[0] == channels &&
+                   !search_.claimed[e] && is_free(entries[e].owner) &&
+                   entries.find(entries[e].owner, "weight") != no_id &&
+                   entries.find(entries[e].owner, "bias") != no_id &&
+                   entries.find(entries[e].owner, "running_mean") != no_id;
+        };
+        const auto dot = path.rfind('.');
+        const auto parent = dot == path.npos ? std::string() : path.substr(0, dot + 1);
+        for (const auto& name : norm_names(std::string_view(path).substr(parent.size()))) {
+            if (const auto e = entries.find(parent + name, "running_var"); fits(e)) {
+                return e;
+            }
+        }
+        const auto next = std::upper_bound(norms_.begin(), norms_.end(), weight);
+        const bool beside = next != norms_.end() && entries[*next].owner.starts_with(parent);
+        return beside && fits(*next) && !has_convolution(weight + 1, *next) ? *next : no_id;
+    }
+
+    /// The entries `running_var` of norms that no node is of.
+    [[nodiscard]] const std::vector<id>& norms() const noexcept { return norms_; }
+
+private:
+    [[nodiscard]] bool is_free(std::string_view owner) const {
+        const auto m = find_module(module_lookup<module_tree>(search_.modules), owner);
+        return m == no_id || m == 0 || search_.nodes_of[m] == 0;
+    }
+
+    /// Whether an entry between two others can be the weight of a convolution. A norm is a few
+    /// entries behind.
+    [[nodiscard]] bool has_convolution(id from, id to) const {
+        if (to - from > 64) {
+            return true;
+        }
+        for (auto e = from; e < to; ++e) {
+            if (search_.entries[e].shape.size() > 2) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::string likely_norm(id module, const std::string& path) const {
+        const auto& modules = search_.modules;
+        if (module == 0) {
+            return {};
+        }
+        const auto parent = modules.index().parent(module);
+        const auto last = modules.attribute(module);
+        const auto names = norm_names(last);
+        const auto is_absent = [&](std::string_view name) {
+            const auto m = modules.child(parent, name);
+            return m == no_id || search_.nodes_of[m] == 0;
+        };
+        const auto prefix = path.substr(0, path.size() - last.size());
+        for (const auto& name : names) {
+            const bool may = !norms_are_called_norm_ || name.starts_with("norm");
+            if (may && is_absent(name)) {
+                return prefix + name;
+            }
+        }
+        return {};
+    }
+
+    weight_search& search_;
+    std::vector<id> norms_;
+    std::vector<id> taken_;
+    bool norms_are_called_norm_ = false;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP

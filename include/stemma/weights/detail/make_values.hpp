@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP
+#define STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/weights/detail/element_moves.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The elements of an entry, row by row.
+struct entry_values {
+    std::int64_t data_type = 0;
+    std::vector<std::int64_t> shape{};
+    std::string_view data{}; ///< in a file that is mapped, or in `own`
+    std::string own{};       ///< what had to be put together
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
+};
+
+[[nodiscard]] inline std::string shape_text(std::span<const std::int64_t> shape) {
+    std::string text = "[";
+    for (const auto extent : shape) {
+        text.append(text.size() > 1 ? "," : "").append(std::to_string(extent));
+    }
+    return text + "]";
+}
+
+[[nodiscard]] inline std::uint64_t count_of(std::span<const std::int64_t> shape) noexcept {
+    std::uint64_t count = 1;
+    for (const auto extent : shape) {
+        count *= extent < 0 ? 0 : static_cast<std::uint64_t>(extent);
+    }
+    return count;
+}
+
+/// What a batch norm multiplies each channel with, in the steps of PyTorch's exporter, each rounded
+/// for itself.
+[[nodiscard]] inline std::vector<float>
+norm_factors(std::span<const float> weight, std::span<const float> variance, float epsilon) {
+    std::vector<float> factors(variance.size());
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        factors[i] = variance[i] + epsilon;
+    }
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        factors[i] = weight[i] / std::sqrt(factors[i]);
+    }
+    return factors;
+}
+
+/// Makes the elements of initializers of entries that `get(name)` gives: `entry_values`, or nothing
+/// for one that is not there.
+template <class Get>
+class value_maker {
+public:
+    explicit value_maker(Get get) : get_(std::move(get)) {}
+
+    /// What was wrong when nothing was made: `fc.weight is [3,2] and not [2,3]`.
+    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+    /// Returns: the elements of an initializer as its origin says; nothing where entries are not
+    /// there, or do not fit it. Complexity: O(bytes of the entries).
+    [[nodiscard]] std::optional<std::string> make(const parameter_origin& origin,
+                                                  const tensor_header& header) {
+        problem_.clear();
+        if (origin.quantized || origin.entries.empty()) {
+            return fail(origin.quantized ? "quantized values are not made anew"
+                                         : "it is not known what it was made of");
+        }
+        switch (origin.transform) {
+        case parameter_transform::none:
+            return fail("it is not known how it was made");
+        case parameter_transform::as_is:
+        case parameter_transform::reshaped:
+        case parameter_transform::transposed:
+        case parameter_transform::sliced:
+            return moved(origin, header);
+        case parameter_transform::concatenated:
+            return joined(origin, header);
+        case parameter_transform::gates:
+            return reordered(origin, header);
+        case parameter_transform::folded:
+            return folded(origin, header);
+        }
+        return std::nullopt;
+    }
+
+private:
+    using made = std::optional<std::string>;
+
+    made fail(std::string why) {
+        problem_ = std::move(why);
+        return std::nullopt;
+    }
+
+    made fail_shape(const std::string& name, std::span<const std::int64_t> is,
+                    std::span<const std::int64_t> wanted) {
+        return fail(name + " is " + shape_text(is) + " where " + shape_text(wanted) + " is needed");
+    }
+
+    /// Returns: the elements of an entry, as those of a type.
+    [[nodiscard]] std::optional<entry_values> take(const std::string& name, std::int64_t type) {
+        std::optional<entry_values> values = get_(name);
+        if (!values) {
+            problem_ = "there is no " + name;
+            return std::nullopt;
+        }
+        if (values->data_type != type) {
+            if (!is_convertible(values->data_type) || !is_convertible(type)) {
+                problem_ = name + " is of " + std::string(data_type_name(values->data_type)) +
+                           " and not of " + std::string(data_type_name(type));
+                return std::nullopt;
+            }
+            values->own = convert_reals(values->bytes(), values->data_type, type);
+            values->data = {};
+            values->data_type = type;
+        }
+        return values;
+    }
+
+    static std::string own(entry_values&& values) {
+        return values.own.empty() ? std::string(values.data) : std::move(values.own);
+    }
+
+    made moved(const parameter_origin& origin, const tensor_header& header) {
+        auto values = take(origin.entries.front(), header.data_type);
+        if (!values) {
+            return std::nullopt;
+        }
+        const auto width = bits_of_type(header.data_type) / 8;
+        auto shape = values->shape;
+        if (!origin.axes.empty()) {
+            if (origin.axes.size() != shape.size()) {
+                return fail_shape(origin.entries.front(), shape, header.dims);
+            }
+            values->own = permute_axes(values->bytes(), shape, origin.axes, width);
+            for (std::size_t i = 0; i < shape.size(); ++i) {
+                shape[i] = values->shape[origin.axes[i]];
+            }
+        }
+        if (origin.transform == parameter_transform::sliced) {
+            return cut_out(origin, header, shape, values->bytes());
+        }
+        if (origin.transform == parameter_transform::reshaped ? count_of(shape) != header.elements()
+                                                              : shape != header.dims) {
+            return fail_shape(origin.entries.front(), shape, header.dims);
+        }
+        return own(std::move(*values));
+    }
+
+    made cut_out(const parameter_origin& origin, const tensor_header& header,
+                 const std::vector<std::int64_t>& shape, std::string_view bytes) {
+        auto part = shape;
+        const auto axis = origin.axis;
+        if (axis < part.size() && axis < header.dims.size() &&
+            origin.first + static_cast<std::uint64_t>(header.dims[axis]) <=
+                static_cast<std::uint64_t>(shape[axis])) {
+            part[axis] = header.dims[axis];
+        }
+        if (part != header.dims || part == shape) {
+            return fail_shape(origin.entries.front(), shape, header.dims);
+        }
+        const std::size_t width = bits_of_type(header.data_type) / 8;
+        const auto inner = count_of(std::span(shape).subspan(axis + 1)) * width;
+        const auto outer = count_of(std::span(shape).first(axis));
+        std::string result;
+        for (std::uint64_t i = 0; i < outer; ++i) {
+            const auto begin = (i * static_cast<std::uint64_t>(shape[axis]) + origin.first) * inner;
+            result.append(bytes.substr(begin, static_cast<std::uint64_t>(part[axis]) * inner));
+        }
+        return result;
+    }
+
+    /// Entries side by side along an axis, each transposed first where axes are given.
+    made joined(const parameter_origin& origin, const tensor_header& header) {
+        const std::size_t width = bits_of_type(header.data_type) / 8;
+        std::vector<entry_values> parts;
+        std::vector<std::int64_t> whole;
+        for (const auto& name : origin.entries) {
+            auto values = take(name, header.data_type);
+            if (!values) {
+                return std::nullopt;
+            }
+            auto shape = values->shape;
+            if (!origin.axes.empty() && origin.axes.size() == shape.size()) {
+                values->own = permute_axes(values->bytes(), shape, origin.axes, width);
+                for (std::size_t i = 0; i < shape.size(); ++i) {
+                    shape[i] = values->shape[origin.axes[i]];
+                }
+                values->shape = shape;
+            }
+            if (origin.axis >= shape.size()) {
+                return fail_shape(name, shape, header.dims);
+            }
+            if (whole.empty()) {
+                whole = shape;
+            } else if (whole.size() == shape.size()) {
+                whole[origin.axis] += shape[origin.axis];
+            }
+            parts.push_back(std::move(*values));
+        }
+        const auto extent_of = [&](const entry_values& part) {
+            return static_cast<std::uint64_t>(part.shape[origin.axis]);
+        };
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            auto expected = header.dims;
+            if (whole != header.dims || parts[i].shape.size() != expected.size()) {
+                return fail_shape(origin.entries[i], parts[i].shape, header.dims);
+            }
+            expected[origin.axis] = parts[i].shape[origin.axis];
+            if (parts[i].shape != expected) {
+                return fail_shape(origin.entries[i], parts[i].shape, expected);
+            }
+        }
+        const auto inner = count_of(std::span(whole).subspan(origin.axis + 1)) * width;
+        const auto outer = count_of(std::span(whole).first(origin.axis));
+        std::string result;
+        for (std::uint64_t i = 0; i < outer; ++i) {
+            for (const auto& part : parts) {
+                const auto size = extent_of(part) * inner;
+                result.append(part.bytes().substr(i * size, size));
+            }
+        }
+        return result;
+    }
+
+    /// PyTorch's order of gates as ONNX has them: i f g o as i o f g, r z n as z r n.
+    made reordered(const parameter_origin& origin, const tensor_header& header) {
+        constexpr std::array<std::size_t, 4> lstm{0, 3, 1, 2};
+        constexpr std::array<std::size_t, 4> gru{1, 0, 2, 3};
+        const auto& order = origin.gates == 4 ? lstm : gru;
+        const auto entries = origin.entries.size();
+        if (header.dims.size() < 2 || header.dims[0] <= 0 || origin.gates == 0 ||
+            header.elements() % entries != 0) {
+            return fail("it is no weight of a recurrent layer");
+        }
+        std::string result;
+        for (const auto& name : origin.entries) {
+            const auto values = take(name, header.data_type);
+            if (!values) {
+                return std::nullopt;
+            }
+            const auto bytes = values->bytes();
+            std::vector<std::int64_t> expected(header.dims.begin() + 1, header.dims.end());
+            if (origin.bias) {
+                expected[0] /= 2;
+            }
+            if (values->shape != expected || expected[0] % origin.gates != 0) {
+                return fail_shape(name, values->shape, expected);
+            }
+            const auto gate = bytes.size() / origin.gates;
+            for (std::size_t g = 0; g < origin.gates; ++g) {
+                result.append(bytes.substr((origin.gates == 1 ? 0 : order[g]) * gate, gate));
+            }
+        }
+        const bool fits = result.size() == data_size(header).value_or(0);
+        return fits ? made(std::move(result)) : fail("the entries do not fill it");
+    }
+
+    /// `weight * f`, or `(bias - mean) * f + shift`, `f` being what the batch norm multiplies with.
+    made folded(const parameter_origin& origin, const tensor_header& header) {
+        const auto count = origin.entries.size();
+        if (header.dims.empty() || count < (origin.bias ? 4U : 3U) || header.dims[0] < 0) {
+            return fail("it is no weight of a convolution");
+        }
+        const auto channels = static_cast<std::size_t>(header.dims[0]);
+        std::vector<std::vector<float>> numbers; // of the norm, and first a bias where there is one
+        const auto convolution = origin.bias ? count - 4 : 1;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto values = take(origin.entries[i], float32);
+            if (!values) {
+                return std::nullopt;
+            }
+            const std::vector<std::int64_t> each{header.dims[0]};
+            const auto& expected = !origin.bias && i == 0 ? header.dims : each;
+            if (values->shape != expected) {
+                return fail_shape(origin.entries[i], values->shape, expected);
+            }
+            numbers.push_back(floats_of(values->bytes()));
+        }
+        const auto epsilon = origin.epsilon > 0 ? origin.epsilon : 1e-5F;
+        const auto factors = norm_factors(numbers[convolution], numbers.back(), epsilon);
+        std::vector<float> result;
+        if (origin.bias) {
+            auto mean = numbers[count - 2];
+            const auto& shift = numbers[count - 3];
+            result.resize(channels);
+            // Each step is rounded for itself: loops of their own keep them apart.
+            if (convolution == 1) {
+                for (std::size_t i = 0; i < channels; ++i) {
+                    result[i] = numbers[0][i] - mean[i];
+                }
+                for (std::size_t i = 0; i < channels; ++i) {
+                    mean[i] = result[i] * factors[i];
+                }
+                for (std::size_t i = 0; i < channels; ++i) {
+                    result[i] = mean[i] + shift[i];
+                }
+            } else {
+                for (std::size_t i = 0; i < channels; ++i) {
+                    result[i] = mean[i] * factors[i];
+                }
+                for (std::size_t i = 0; i < channels; ++i) {
+                    result[i] = shift[i] - result[i];
+                }
+            }
+        } else {
+            result = std::move(numbers[0]);
+            const auto each = channels == 0 ? 0 : result.size() / channels;
+            for (std::size_t i = 0; i < result.size(); ++i) {
+                result[i] *= factors[i / each];
+            }
+        }
+        auto bytes = bytes_of(result);
+        return header.data_type == float32 ? std::move(bytes)
+                                           : convert_reals(bytes, float32, header.data_type);
+    }
+
+    Get get_;
+    std::string problem_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP

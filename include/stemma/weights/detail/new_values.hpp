@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP
+#define STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/weights/detail/content_entries.hpp>
+#include <stemma/weights/detail/element_moves.hpp>
+#include <stemma/weights/detail/make_values.hpp>
+#include <stemma/weights/detail/state_entries.hpp>
+#include <stemma/weights/low_rank_adapter.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// The new values of entries, and the initializers that are made of them.
+class new_values {
+public:
+    /// Requires: all outlive it. Throws: `error` of `contradiction` where the adapter changes an
+    ///   entry that no initializer was made of.
+    new_values(const attributed_model& opened, const checkpoint* weights,
+               const low_rank_adapter* adapter, const checkpoint* known,
+               std::span<const parameter_origin> origins, thread_limit threads)
+        : model_(opened.model())
+        , weights_(weights)
+        , adapter_(adapter)
+        , known_(known)
+        , threads_(threads) {
+        if (weights != nullptr) {
+            new_entries_.emplace(*weights, opened.modules());
+        }
+        if (known != nullptr) {
+            old_entries_.emplace(*known, opened.modules());
+        }
+        for (const auto& origin : origins) {
+            primary_.insert(origin.entries.begin(), origin.entries.end());
+        }
+        if (adapter != nullptr) {
+            match_adapter(origins);
+        }
+    }
+
+    /// Returns: where new values come from, for messages.
+    [[nodiscard]] std::string path() const {
+        return weights_ != nullptr ? weights_->files().front().path() : adapter_->path();
+    }
+
+    /// Whether the adapter changes what an initializer was made of.
+    [[nodiscard]] bool changes(const parameter_origin& origin) const {
+        return std::any_of(origin.entries.begin(), origin.entries.end(),
+                           [&](const auto& name) { return changed_.contains(name); });
+    }
+
+    /// Whether there are new values of all that an initializer was made of.
+    [[nodiscard]] bool has(const parameter_origin& origin) const {
+        return std::all_of(origin.entries.begin(), origin.entries.end(), [&](const auto& name) {
+            return find(name) != nullptr || whole(name) != nullptr;
+        });
+    }
+
+    /// Throws: `error` of `contradiction` where entries that one initializer stands for differ now.
+    /// Complexity: O(bytes of those).
+    void check_shared(const parameter_origin& origin, std::string_view initializer) const {
+        if (origin.entries.size() != 1 || origin.shared.empty() || weights_ == nullptr) {
+            return;
+        }
+        const auto* const first = find(origin.entries.front());
+        for (const auto& name : origin.shared) {
+            const auto* const other = find(name);
+            const bool apart = primary_.contains(name); // another initializer is that
+            const bool tied =
+                other == nullptr || first == nullptr || other->alias_of == first->alias_of ||
+                (other->shape == first->shape && other->data_type == first->data_type &&
+                 values_of(*weights_, *other).bytes() == values_of(*weights_, *first).bytes());
+            if (!apart &&
+                (!tied || changed_.contains(name) != changed_.contains(origin.entries.front()))) {
+                STEMMA_THROW(error(error_code::contradiction, path(), initializer,
+                                   "stands for " + origin.entries.front() + " and " + name +
+                                       ", which differ"));
+            }
+        }
+    }
+
+    /// Writes the new values of an initializer, whose values are `bytes` now.
+    /// Throws: `error` of `contradiction` or `unsupported` where they do not fit.
+    /// Complexity: O(bytes).
+    void write(const parameter_origin& origin, std::string_view initializer, std::string_view bytes,
+               output_file& to) {
+        const auto header = read_tensor_header(model_, model_.tensors()[origin.tensor]);
+        if (weights_ != nullptr && write_moved(origin, header, to)) {
+            return;
+        }
+        const auto get = [this](const std::string& name) { return values(name); };
+        value_maker maker(get);
+        std::optional<std::string> made;
+        if (weights_ != nullptr || is_whole(origin)) {
+            made = maker.make(origin, header);
+        } else {
+            made = added(origin, header, bytes);
+        }
+        if (!made || made->size() != bytes.size()) {
+            const auto why = maker.problem().empty() ? problem_ : maker.problem();
+            STEMMA_THROW(
+                error(origin.quantized ? error_code::unsupported : error_code::contradiction,
+                      path(), initializer, why));
+        }
+        to.write_now(*made);
+    }
+
+private:
+    [[nodiscard]] const checkpoint_entry* find(const std::string& name) const {
+        if (weights_ == nullptr) {
+            return nullptr;
+        }
+        auto e = new_entries_->find(name);
+        if (e == no_id && old_entries_) {
+            const auto old = old_entries_->find(name);
+            e = old == no_id ? no_id
+                             : new_entries_->find((*old_entries_)[old].owner,
+                                                  (*old_entries_)[old].attribute);
+        }
+        return e == no_id ? nullptr : &weights_->entries()[e];
+    }
+
+    [[nodiscard]] const checkpoint_entry* whole(const std::string& name) const {
+        const auto found = changed_.find(name);
+        return found == changed_.end() ? nullptr : adapter_->whole(found->second);
+    }
+
+    [[nodiscard]] bool is_whole(const parameter_origin& origin) const {
+        return std::all_of(origin.entries.begin(), origin.entries.end(),
+                           [&](const auto& name) { return whole(name) != nullptr; });
+    }
+
+    /// Returns: the new values of an entry.
+    [[nodiscard]] std::optional<entry_values> values(const std::string& name) const {
+        if (const auto* const entry = whole(name)) {
+            return values_of(adapter_->tensors(), *entry);
+        }
+        const auto* const entry = find(name);
+        if (entry == nullptr) {
+            return std::nullopt;
+        }
+        auto result = values_of(*weights_, *entry);
+        if (const auto change = changed_.find(name); change != changed_.end()) {
+            result.own = sum_of(result.bytes(), result.data_type,
+                                *adapter_->change_of(change->second, result.shape));
+        }
+        return result;
+    }
+
+    [[nodiscard]] static std::string sum_of(std::string_view bytes, std::int64_t type,
+                                            std::span<const float> change) {
+        auto numbers =
+            floats_of(type == float32 ? std::string(bytes) : convert_reals(bytes, type, float32));
+        for (std::size_t i = 0; i < numbers.size() && i < change.size(); ++i) {
+            numbers[i] += change[i];
+        }
+        auto sum = bytes_of(numbers);
+        return type == float32 ? std::move(sum) : convert_reals(sum, float32, type);
+    }
+
+    /// Writes what is a copy, or a matrix that is transposed, piece by piece. Returns: whether it
+    /// did.
+    bool write_moved(const parameter_origin& origin, const tensor_header& header,
+                     output_file& to) const {
+        const auto* const entry = find(origin.entries.front());
+        if (entry == nullptr || origin.quantized || origin.entries.size() != 1 ||
+            changed_.contains(origin.entries.front()) || !entry->is_contiguous() ||
+            entry->data_type != header.data_type) {
+            return false;
+        }
+        const auto& file = weights_->files()[entry->file];
+        if (origin.transform == parameter_transform::as_is && entry->shape == header.dims) {
+            to.copy(file, entry->offset, entry->size);
+            return true;
+        }
+        const bool turned = origin.transform == parameter_transform::transposed &&
+                            origin.axes == std::vector<std::uint8_t>{1, 0} &&
+                            entry->shape.size() == 2 && header.dims.size() == 2 &&
+                            entry->shape[0] == header.dims[1] && entry->shape[1] == header.dims[0];
+        if (!turned || entry->size == 0) {
+            return false;
+        }
+        constexpr std::size_t piece = std::size_t{1} << 24U;
+        const auto rows = static_cast<std::size_t>(entry->shape[0]);
+        const auto columns = static_cast<std::size_t>(entry->shape[1]);
+        const std::size_t width = entry->width;
+        const auto most = std::max<std::size_t>(64, piece / (rows * width) / 64 * 64);
+        std::string buffer;
+        for (std::size_t first = 0; first < columns; first += most) {
+            const auto count = std::min(most, columns - first);
+            buffer.resize(count * rows * width);
+            const auto* const from = weights_->mapped_bytes(*entry).data();
+            for_each_range(count, threads_.parts(4 * buffer.size()),
+                           [&](std::size_t, std::size_t begin, std::size_t end) {
+                               transpose_columns(width, from, rows, columns, first + begin,
+                                                 end - begin, buffer.data() + begin * rows * width);
+                           });
+            to.write_now(buffer);
+        }
+        file.release(entry->offset, entry->size);
+        return true;
+    }
+
+    /// Returns: present values with the change of the adapter added, as far as that goes without
+    /// those of the entries; `problem_` says why not.
+    [[nodiscard]] std::optional<std::string>
+    added(const parameter_origin& origin, const tensor_header& header, std::string_view bytes) {
+        if (origin.quantized || origin.transform == parameter_transform::folded ||
+            origin.transform == parameter_transform::gates || !is_convertible(header.data_type)) {
+            problem_ = "is " + transform_text(origin) +
+                       ", which takes the weights that the adapter is for";
+            return std::nullopt;
+        }
+        value_maker maker([&](const std::string& name) { return change_of(name, origin, header); });
+        auto as_float = header;
+        as_float.data_type = float32;
+        const auto made = maker.make(origin, as_float);
+        problem_ = maker.problem();
+        return made ? std::optional(sum_of(bytes, header.data_type, floats_of(*made)))
+                    : std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<entry_values> change_of(const std::string& name,
+                                                        const parameter_origin& origin,
+                                                        const tensor_header& header) const {
+        entry_values result{float32, header.dims, {}, {}};
+        if (const auto* const old = known_ == nullptr ? nullptr : known_->find(name)) {
+            result.shape = old->shape;
+        } else if (origin.transform == parameter_transform::transposed) {
+            for (std::size_t i = 0; i < origin.axes.size(); ++i) {
+                result.shape[origin.axes[i]] = header.dims[i];
+            }
+        } else if (origin.transform != parameter_transform::as_is) {
+            return std::nullopt;
+        }
+        const auto change = changed_.find(name);
+        result.own = change == changed_.end()
+                         ? std::string(count_of(result.shape) * sizeof(float), '\0')
+                         : bytes_of(*adapter_->change_of(change->second, result.shape));
+        return result;
+    }
+
+    /// Finds what the entries of the adapter are called in the model: the same, or with some
+    /// modules more or less in front.
+    void match_adapter(std::span<const parameter_origin> origins) {
+        std::map<std::string, std::string, std::less<>> by_end; // reversed, for common ends
+        const auto reversed = [](std::string_view name) {
+            return std::string(name.rbegin(), name.rend());
+        };
+        for (const auto& origin : origins) {
+            for (const auto* list : {&origin.entries, &origin.shared}) {
+                for (const auto& name : *list) {
+                    by_end.emplace(reversed(name), name);
+                }
+            }
+        }
+        for (const auto& name : adapter_->entries()) {
+            const auto asked = reversed(name);
+            std::string found;
+            if (const auto same = by_end.find(asked); same != by_end.end()) {
+                found = same->second;
+            } else if (const auto longer = by_end.lower_bound(asked + ".");
+                       longer != by_end.end() && longer->first.starts_with(asked + ".")) {
+                const auto next = std::next(longer);
+                const bool alone = next == by_end.end() || !next->first.starts_with(asked + ".");
+                found = alone ? longer->second : std::string();
+            } else {
+                for (auto dot = asked.rfind('.'); dot != asked.npos && dot > 0 && found.empty();
+                     dot = asked.rfind('.', dot - 1)) {
+                    const auto shorter = by_end.find(asked.substr(0, dot));
+                    const bool of_module = asked.find('.') != dot;
+                    found = shorter != by_end.end() && of_module ? shorter->second : std::string();
+                }
+            }
+            if (found.empty()) {
+                STEMMA_THROW(error(error_code::contradiction, adapter_->path(), name,
+                                   "no initializer of the model was made of it"));
+            }
+            changed_.emplace(found, name);
+        }
+    }
+
+    const wire_model& model_;
+    const checkpoint* weights_;
+    const low_rank_adapter* adapter_;
+    const checkpoint* known_;
+    thread_limit threads_;
+    std::optional<state_entries> new_entries_;
+    std::optional<state_entries> old_entries_;
+    std::map<std::string, std::string> changed_; // by entry: what the adapter calls it
+    std::set<std::string, std::less<>> primary_; // entries that come first for some initializer
+    std::string problem_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP
+#define STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP
+
+#include <stemma/config.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace stemma::detail {
+
+/// What PyTorch's modules call what an operator reads.
+struct slot_role {
+    std::string_view attribute{}; ///< `weight`; "" where nothing is said
+    bool transposed = false;      ///< read with its extents in the other order
+    bool sure = false;            ///< modules read nothing else there
+};
+
+/// One operator on a line: what modules call each of its inputs; `.` for what is no entry. Behind
+/// `'` it is read transposed, behind `?` modules read much else there too.
+inline constexpr std::string_view operator_slot_roles = R"(
+Conv . weight bias
+ConvTranspose . weight bias
+FusedConv . weight bias
+NhwcConv . weight bias
+NhwcFusedConv . weight bias
+ConvInteger . weight
+QLinearConv . . . weight . . . . bias
+Gemm weight? weight bias
+FusedGemm weight? weight bias
+QGemm . . . weight . . bias
+MatMul weight? weight'
+FusedMatMul weight? weight'
+MatMulInteger weight? weight'
+MatMulIntegerToFloat weight? weight' . . . . bias
+DynamicQuantizeMatMul . weight' . . bias
+QLinearMatMul . . . weight'
+MatMulNBits . weight'
+Add bias? bias?
+Mul weight? weight?
+Gather weight
+EmbeddingBag weight
+BatchNormalization . weight bias running_mean running_var
+InstanceNormalization . weight bias
+LayerNormalization . weight bias
+GroupNormalization . weight bias
+RMSNormalization . weight
+SimplifiedLayerNormalization . weight
+SkipLayerNormalization . . weight bias
+SkipSimplifiedLayerNormalization . . weight
+PRelu . weight
+BiasGelu . bias
+FastGelu . bias
+)";
+
+/// Returns: what is said of an input of an operator. Complexity: O(length of the table).
+[[nodiscard]] constexpr slot_role role_of_slot(std::string_view type, std::size_t slot) noexcept {
+    auto table = operator_slot_roles;
+    while (!table.empty()) {
+        auto line = table.substr(0, table.find('\n'));
+        table.remove_prefix(line.size() == table.size() ? line.size() : line.size() + 1);
+        if (!line.starts_with(type) || line.size() == type.size() || line[type.size()] != ' ') {
+            continue;
+        }
+        line.remove_prefix(type.size() + 1);
+        for (; slot > 0 && !line.empty(); --slot) {
+            const auto space = line.find(' ');
+            line.remove_prefix(space == line.npos ? line.size() : space + 1);
+        }
+        auto word = line.substr(0, line.find(' '));
+        if (word.empty() || word == ".") {
+            return {};
+        }
+        slot_role role{word, false, true};
+        if (word.ends_with('\'')) {
+            role = {word.substr(0, word.size() - 1), true, true};
+        } else if (word.ends_with('?')) {
+            role = {word.substr(0, word.size() - 1), false, false};
+        }
+        return role;
+    }
+    return {};
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP
+#define STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// An entry of a `state_dict`, as far as it is known.
+struct state_entry {
+    std::string name{};                ///< as the checkpoint calls it
+    std::string owner{};               ///< path of its module in the tree
+    std::string attribute{};           ///< what the module calls it
+    std::vector<std::int64_t> shape{}; ///< extents; negative ones are not known
+    std::int64_t data_type = 0;        ///< number in TensorProto.DataType; 0 where it is not known
+};
+
+/// The entries of a `state_dict`: those of a checkpoint, else those that a tree of modules
+/// declares.
+class state_entries {
+public:
+    /// Of a checkpoint, whose paths may lead into the tree behind some prefix.
+    /// Complexity: O(length of names * log entries).
+    state_entries(const checkpoint& known, const module_tree& modules) {
+        std::vector<std::string_view> paths;
+        for (const auto& entry : known.entries()) {
+            const std::string_view name = entry.name;
+            const auto dot = name.rfind('.');
+            if (dot != name.npos && (paths.empty() || paths.back() != name.substr(0, dot))) {
+                paths.push_back(name.substr(0, dot));
+            }
+        }
+        const auto mapping = find_path_mapping(modules, module_lookup<module_tree>(modules), paths);
+        const auto base = mapping.base == 0 ? std::string() : modules.path(mapping.base) + ".";
+        for (const auto& entry : known.entries()) {
+            const std::string_view name = entry.name;
+            const auto dot = name.rfind('.');
+            std::string owner;
+            if (dot != name.npos) {
+                owner = mapping.apply(name.substr(0, dot));
+                owner.insert(0, owner.empty() ? std::string_view(base).substr(
+                                                    0, base.empty() ? 0 : base.size() - 1)
+                                              : std::string_view(base));
+            }
+            entries_.push_back({entry.name, std::move(owner),
+                                std::string(dot == name.npos ? name : name.substr(dot + 1)),
+                                entry.shape, entry.data_type});
+        }
+        sort();
+    }
+
+    /// Of what a tree declares. Complexity: O(length of names * log entries).
+    explicit state_entries(const module_tree& modules) {
+        for (id m = 0; m < modules.size(); ++m) {
+            const auto add = [&](const tensor_info& tensor) {
+                auto owner = modules.path(m);
+                auto name = (owner.empty() ? "" : owner + ".") + std::string(tensor.name);
+                entries_.push_back({std::move(name),
+                                    std::move(owner),
+                                    std::string(tensor.name),
+                                    {tensor.shape.begin(), tensor.shape.end()}});
+            };
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                add(modules.parameter(m, i));
+            }
+            for (std::size_t i = 0; i < modules.buffer_count(m); ++i) {
+                add(modules.buffer(m, i));
+            }
+        }
+        sort();
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(entries_.size()); }
+    [[nodiscard]] const state_entry& operator[](id e) const noexcept { return entries_[e]; }
+
+    /// Returns: the entry of a name, as the checkpoint or as the tree calls it; else `no_id`.
+    /// Complexity: O(length * log entries).
+    [[nodiscard]] id find(std::string_view name) const {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? no_id : found->second;
+    }
+
+    /// Returns: the entry that a module calls so; else `no_id`. Complexity: as above.
+    [[nodiscard]] id find(std::string_view owner, std::string_view attribute) const {
+        for (auto e : own(owner)) {
+            if (entries_[e].attribute == attribute) {
+                return e;
+            }
+        }
+        return no_id;
+    }
+
+    /// Returns: the entries of a module itself, in order. Complexity: O(length * log entries).
+    [[nodiscard]] std::span<const id> own(std::string_view owner) const {
+        return between(owner, owner, [](std::string_view a, std::string_view b) { return a <= b; });
+    }
+
+    /// Returns: those of all modules below it, sorted by path. Complexity: as above.
+    [[nodiscard]] std::span<const id> below(std::string_view owner) const {
+        if (owner.empty()) {
+            return by_owner_;
+        }
+        const auto path = std::string(owner);
+        return between(path + ".", path + "/",
+                       [](std::string_view a, std::string_view b) { return a < b; });
+    }
+
+private:
+    template <class Compare>
+    [[nodiscard]] std::span<const id> between(std::string_view from, std::string_view to,
+                                              Compare before) const {
+        const auto begin = std::partition_point(by_owner_.begin(), by_owner_.end(), [&](id e) {
+            return std::string_view(entries_[e].owner) < from;
+        });
+        const auto end = std::partition_point(begin, by_owner_.end(),
+                                              [&](id e) { return before(entries_[e].owner, to); });
+        return {begin, end};
+    }
+
+    void sort() {
+        for (id e = 0; e < entries_.size(); ++e) {
+            by_owner_.push_back(e);
+            by_name_.try_emplace(entries_[e].name, e);
+        }
+        for (id e = 0; e < entries_.size(); ++e) {
+            const auto& one = entries_[e];
+            by_name_.try_emplace(
+                one.owner.empty() ? one.attribute : one.owner + "." + one.attribute, e);
+        }
+        std::stable_sort(by_owner_.begin(), by_owner_.end(),
+                         [&](id a, id b) { return entries_[a].owner < entries_[b].owner; });
+    }
+
+    std::vector<state_entry> entries_;
+    std::vector<id> by_owner_;
+    std::map<std::string, id, std::less<>> by_name_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP

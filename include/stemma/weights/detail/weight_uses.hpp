@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP
+#define STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// A node that reads an initializer, also behind others that only hand it on.
+struct weight_use {
+    id node = no_id;         ///< of the main graph, of a body or of a function
+    std::size_t slot = 0;    ///< of its inputs
+    id module = 0;           ///< of the node; of a call, where it reads in a function
+    bool transposed = false; ///< on the way
+};
+
+/// What nodes hand on that only move their first input.
+enum class handed_on : unsigned char { no, same, transposed };
+
+[[nodiscard]] inline handed_on hands_on(const wire_model& model, id node) noexcept {
+    constexpr std::array<std::pair<std::string_view, handed_on>, 9> kinds{
+        {{"Identity", handed_on::same},
+         {"Cast", handed_on::same},
+         {"CastLike", handed_on::same},
+         {"DequantizeLinear", handed_on::same},
+         {"Reshape", handed_on::same},
+         {"Squeeze", handed_on::same},
+         {"Unsqueeze", handed_on::same},
+         {"Flatten", handed_on::same},
+         {"Transpose", handed_on::transposed}}};
+    const auto type = model.op_type(node);
+    const auto* const found = std::find_if(kinds.begin(), kinds.end(),
+                                           [&](const auto& kind) { return kind.first == type; });
+    const bool known =
+        found != kinds.end() && (model.domain(node).empty() || type == "DequantizeLinear");
+    return known ? found->second : handed_on::no;
+}
+
+/// Returns: by number of the initializer the nodes that read it, in the order of the nodes; where a
+/// function gets it, the first node in there that does.
+/// Complexity: O(nodes + reads), and the depth of calls for what functions get.
+[[nodiscard]] inline std::vector<std::vector<weight_use>>
+collect_weight_uses(const wire_model& model, std::span<const attribution> attributions) {
+    constexpr id transposed = 1;
+    const auto count = static_cast<id>(model.tensors().size());
+    std::vector<id> held(model.value_count(), no_id); // twice the initializer, and one: transposed
+    std::vector<std::pair<id, std::size_t>> reader_of(model.value_count(), {no_id, 0});
+    for (id t = 0; t < count; ++t) {
+        if (const auto value = model.tensors()[t].value; value != no_id) {
+            held[value] = 2 * t;
+        }
+    }
+    std::vector<std::vector<weight_use>> uses(count);
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto inputs = model.inputs(node);
+        const auto kind = hands_on(model, node);
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            const auto value = inputs[slot];
+            if (value == no_id) {
+                continue;
+            }
+            if (reader_of[value].first == no_id) {
+                reader_of[value] = {node, slot};
+            }
+            if (held[value] != no_id && slot == 0 && kind != handed_on::no &&
+                model.output_count(node) > 0) {
+                held[model.first_output(node)] =
+                    kind == handed_on::transposed ? held[value] ^ transposed : held[value];
+            }
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto inputs = model.inputs(node);
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            const auto value = inputs[slot];
+            if (value == no_id || held[value] == no_id ||
+                (slot == 0 && hands_on(model, node) != handed_on::no)) {
+                continue;
+            }
+            weight_use use{node, slot, attributions[node].module, (held[value] & 1U) != 0};
+            for (unsigned depth = 0; depth < 16 && model.callee(use.node) != no_id; ++depth) {
+                const auto& formals =
+                    model.graph(model.functions()[model.callee(use.node)].graph).inputs;
+                const auto [inside, at] = use.slot < formals.size() && formals[use.slot] != no_id
+                                              ? reader_of[formals[use.slot]]
+                                              : std::pair(no_id, std::size_t{0});
+                if (inside == no_id) {
+                    break;
+                }
+                use.node = inside;
+                use.slot = at;
+            }
+            uses[held[value] / 2].push_back(use);
+        }
+    }
+    return uses;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP
+#define STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/weights/detail/content_entries.hpp>
+#include <stemma/weights/detail/derived_entries.hpp>
+#include <stemma/weights/detail/layer_entries.hpp>
+#include <stemma/weights/detail/used_entries.hpp>
+#include <stemma/weights/detail/weight_search.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// By what the entries of initializers are looked for.
+struct identify_options {
+    const checkpoint* known = nullptr; ///< whose entries they are; without it, what the tree of
+                                       ///< modules declares, else what modules usually have
+    bool contents = true;   ///< whether the checkpoint holds the values that the model has
+    thread_limit threads{}; ///< that may hash
+};
+
+namespace detail {
+
+/// Which initializers an exporter computed: it writes them behind those that it took as they were,
+/// which stand in the order of the `state_dict`.
+class computed_initializers {
+public:
+    /// Complexity: O(initializers).
+    computed_initializers(const weight_search& search, const used_entries& names)
+        : names_(&names), search_(&search) {
+        for (std::size_t t = 0; t < search.headers.size(); ++t) {
+            known_names_ = known_names_ || !names.is_made_up(search.name(t));
+        }
+        for (std::size_t t = 0; t < search.headers.size(); ++t) {
+            const bool taken = std::any_of(
+                search.uses[t].begin(), search.uses[t].end(), [&](const weight_use& use) {
+                    const auto type = search.model.op_type(use.node);
+                    const auto role = search.role(use);
+                    const bool may_be_computed =
+                        type == "MatMul" || type.find("Conv") != type.npos || type == "LSTM" ||
+                        type == "GRU" || type == "RNN" || role.attribute.empty() ||
+                        (!role.sure && search.headers[t].dims.size() != 1);
+                    return !may_be_computed;
+                });
+            from_ = taken && search.weights[t] && !search.headers[t].dims.empty() ? t + 1 : from_;
+        }
+        from_ = std::max(from_, first_again(search));
+    }
+
+    /// Whether an initializer without a name of its own is computed; where none has one, by its
+    /// place. Complexity: O(length of the name).
+    [[nodiscard]] bool operator()(std::size_t t) const {
+        return known_names_ ? names_->is_made_up(search_->name(t)) : t >= from_;
+    }
+
+private:
+    /// Returns: the initializer at which the order of the first readers begins anew; 0 where it
+    /// does not.
+    [[nodiscard]] static std::size_t first_again(const weight_search& search) {
+        std::size_t found = 0;
+        id drop = 0;
+        id last = 0;
+        id before = 0;
+        for (std::size_t t = 0; t < search.headers.size(); ++t) {
+            if (search.uses[t].empty() || !search.weights[t]) {
+                continue;
+            }
+            const auto first = search.uses[t].front().node;
+            if (before > first && before - first > drop) {
+                drop = before - first;
+                found = t;
+            }
+            last = std::max(last, first);
+            before = first;
+        }
+        return drop > last / 2 ? found : 0;
+    }
+
+    const used_entries* names_;
+    const weight_search* search_;
+    bool known_names_ = false;
+    std::size_t from_ = 0; // behind the last that no exporter computes
+};
+
+/// Adds further names of entries that initializers were made of: those of tensors that modules
+/// share. Complexity: O(entries * log entries + names added).
+inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& modules,
+                     const checkpoint* known) {
+    std::map<std::string, std::vector<std::string>, std::less<>> ties; // by each of several names
+    const auto tie = [&](const std::vector<std::string>& names) {
+        for (const auto& name : names) {
+            ties.emplace(name, names);
+        }
+    };
+    if (known != nullptr) {
+        std::map<std::size_t, std::vector<std::string>> same;
+        for (const auto& entry : known->entries()) {
+            same[entry.alias_of].push_back(entry.name);
+        }
+        for (const auto& [first, names] : same) {
+            if (names.size() > 1) {
+                tie(names);
+            }
+        }
+    } else {
+        for (const auto& names : modules.shared_parameters()) {
+            tie(names);
+        }
+    }
+    for (auto& origin : origins) {
+        const auto add = [&](const std::string& name) {
+            const auto has = [&](const std::vector<std::string>& names) {
+                return std::find(names.begin(), names.end(), name) != names.end();
+            };
+            if (!has(origin.entries) && !has(origin.shared)) {
+                origin.shared.push_back(name);
+            }
+        };
+        if (origin.entries.size() != 1) {
+            continue;
+        }
+        if (const auto found = ties.find(origin.entries.front()); found != ties.end()) {
+            std::for_each(found->second.begin(), found->second.end(), add);
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: for every initializer of a model which entries of a `state_dict` it was made of, and
+///   how, as `wire_model::tensors` numbers them.
+///
+/// What a checkpoint holds the values of is known from these. Else names tell, then the modules
+/// that read an initializer, by what they declare or by what modules of PyTorch call it.
+/// Complexity: O(nodes + reads * entries of their modules), and O(bytes) with contents.
+[[nodiscard]] inline std::vector<parameter_origin>
+identify_parameters(const attributed_model& opened, const identify_options& options = {}) {
+    const bool of_checkpoint = options.known != nullptr;
+    detail::weight_search search(
+        opened, of_checkpoint ? detail::state_entries(*options.known, opened.modules())
+                              : detail::state_entries(opened.modules()));
+    std::optional<detail::content_entries> contents;
+    if (of_checkpoint && options.contents) {
+        contents.emplace(search, *options.known, options.threads);
+        contents->find();
+        detail::derived_entries derived(search, *contents);
+        derived.find_gates();
+        derived.find_folded();
+        derived.find_joined();
+        derived.find_sliced();
+    }
+    const bool reliable = contents && contents->is_reliable();
+    detail::used_entries names(search, reliable ? &*contents : nullptr);
+    names.find_named();
+    detail::folded_entries folds(search);
+    if (!reliable) {
+        detail::find_gates(search);
+        folds.find_declared();
+    }
+    const detail::computed_initializers computed(search, names);
+    names.find_declared(computed);
+    if (search.entries.empty()) {
+        folds.find_usual(computed);
+        names.find_usual(computed);
+    }
+    detail::add_ties(search.origins, opened.modules(), options.known);
+    return std::move(search.origins);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP

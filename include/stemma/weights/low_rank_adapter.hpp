@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP
+#define STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP
+
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/weights/detail/element_moves.hpp>
+#include <stemma/weights/detail/make_values.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Low-rank changes of weights, as PEFT writes them: `W + scale * B A` for modules by path.
+///
+/// The scale is `lora_alpha / r`, or `lora_alpha / sqrt(r)` with `use_rslora`, as
+/// `adapter_config.json` beside the tensors says; 1 without that file. Whole tensors that were
+/// trained as well take the place of entries.
+class low_rank_adapter {
+public:
+    /// Of a folder that holds `adapter_model.safetensors`, or of a file of tensors.
+    /// Throws: `error` of `cannot_read` or `malformed`; of `unsupported` for adapters that change
+    ///   more than weights by sums: DoRA, ranks by pattern. Complexity: O(tensors).
+    explicit low_rank_adapter(const std::string& path)
+        : path_(path), tensors_(read_checkpoint(file_of(path))) {
+        read_config();
+        for (const auto& entry : tensors_.entries()) {
+            add(entry);
+        }
+        if (changes_.empty() && whole_.empty()) {
+            STEMMA_THROW(error(error_code::malformed, path, "", "holds no low-rank matrices"));
+        }
+        for (const auto& [name, one] : changes_) {
+            check(name, one);
+        }
+    }
+
+    /// As it was given.
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    /// Returns: the entries that change, as the adapter calls them. Complexity: O(entries).
+    [[nodiscard]] std::vector<std::string> entries() const {
+        std::vector<std::string> names;
+        for (const auto& [name, one] : changes_) {
+            names.push_back(name);
+        }
+        for (const auto& [name, entry] : whole_) {
+            names.push_back(name);
+        }
+        return names;
+    }
+
+    /// Returns: the entry of another tensor, which is to take the place of this one; else null.
+    [[nodiscard]] const checkpoint_entry* whole(std::string_view name) const {
+        const auto found = whole_.find(name);
+        return found == whole_.end() ? nullptr : found->second;
+    }
+
+    /// Returns: the tensors of the file.
+    [[nodiscard]] const checkpoint& tensors() const noexcept { return tensors_; }
+
+    /// Returns: what is added to an entry of a shape, row by row; nothing where nothing is.
+    /// Throws: `error` of `contradiction` for another shape. Complexity: O(elements * rank).
+    [[nodiscard]] std::optional<std::vector<float>>
+    change_of(std::string_view name, const std::vector<std::int64_t>& shape) const {
+        const auto found = changes_.find(name);
+        if (found == changes_.end()) {
+            return std::nullopt;
+        }
+        const auto& [down, up, embedding] = found->second;
+        const auto rank = static_cast<std::size_t>(down->shape[0]);
+        const auto rows = static_cast<std::size_t>(up->shape[0]);
+        const auto columns = static_cast<std::size_t>(detail::count_of(down->shape)) / rank;
+        const bool turned = fan_in_fan_out_ || embedding;
+        const bool fits = !shape.empty() && detail::count_of(shape) == rows * columns &&
+                          static_cast<std::uint64_t>(shape[0]) == (turned ? columns : rows);
+        if (!fits) {
+            STEMMA_THROW(error(error_code::contradiction, path_, name,
+                               "changes " + std::to_string(rows) + " by " +
+                                   std::to_string(columns) + " weights of " +
+                                   detail::shape_text(shape)));
+        }
+        const auto a = numbers(*down);
+        const auto b = numbers(*up);
+        const auto scale = scale_for(rank);
+        std::vector<float> result(rows * columns);
+        std::vector<double> row(columns);
+        for (std::size_t i = 0; i < rows; ++i) {
+            row.assign(columns, 0);
+            for (std::size_t k = 0; k < rank; ++k) {
+                const auto factor = static_cast<double>(b[i * rank + k]);
+                for (std::size_t j = 0; j < columns; ++j) {
+                    row[j] += factor * static_cast<double>(a[k * columns + j]);
+                }
+            }
+            for (std::size_t j = 0; j < columns; ++j) {
+                result[turned ? j * rows + i : i * columns + j] =
+                    static_cast<float>(row[j] * scale);
+            }
+        }
+        return result;
+    }
+
+private:
+    struct change {
+        const checkpoint_entry* down = nullptr; // A
+        const checkpoint_entry* up = nullptr;   // B
+        bool embedding = false;
+    };
+
+    [[nodiscard]] static std::filesystem::path folder_of(const std::string& path) {
+        std::error_code failed;
+        return std::filesystem::is_directory(path, failed)
+                   ? std::filesystem::path(path)
+                   : std::filesystem::path(path).parent_path();
+    }
+
+    [[nodiscard]] static std::string file_of(const std::string& path) {
+        std::error_code failed;
+        if (!std::filesystem::is_directory(path, failed)) {
+            return path;
+        }
+        const auto safe = std::filesystem::path(path) / "adapter_model.safetensors";
+        return std::filesystem::is_regular_file(safe, failed)
+                   ? safe.string()
+                   : (std::filesystem::path(path) / "adapter_model.bin").string();
+    }
+
+    void read_config() {
+        const auto path = (folder_of(path_) / "adapter_config.json").string();
+        std::error_code failed;
+        if (!std::filesystem::is_regular_file(path, failed)) {
+            return;
+        }
+        const mapped_file file(path);
+        const auto config = nlohmann::json::parse(file.bytes(), nullptr, false);
+        if (!config.is_object()) {
+            STEMMA_THROW(error(error_code::malformed, path, "", "is no JSON object"));
+        }
+        const auto flag = [&](const char* key) {
+            const auto found = config.find(key);
+            return found != config.end() && found->is_boolean() && found->get<bool>();
+        };
+        const auto number = [&](const char* key) {
+            const auto found = config.find(key);
+            return found != config.end() && found->is_number() ? found->get<double>() : 0.0;
+        };
+        alpha_ = number("lora_alpha");
+        rank_ = number("r");
+        root_of_rank_ = flag("use_rslora");
+        fan_in_fan_out_ = flag("fan_in_fan_out");
+        for (const char* const pattern : {"rank_pattern", "alpha_pattern"}) {
+            if (config.contains(pattern) && !config[pattern].empty()) {
+                STEMMA_THROW(error(error_code::unsupported, path, pattern, "is not supported"));
+            }
+        }
+        if (flag("use_dora")) {
+            STEMMA_THROW(error(error_code::unsupported, path, "use_dora", "is not supported"));
+        }
+    }
+
+    /// Sorts a tensor by what its name says: `base_model.model.X.lora_A.weight`.
+    void add(const checkpoint_entry& entry) {
+        std::string_view name = entry.name;
+        for (const std::string_view prefix : {"base_model.model.", "base_model."}) {
+            if (name.starts_with(prefix)) {
+                name.remove_prefix(prefix.size());
+                break;
+            }
+        }
+        struct kind {
+            std::string_view word;
+            bool up;
+            bool embedding;
+        };
+        constexpr std::array<kind, 4> kinds{{{".lora_A", false, false},
+                                             {".lora_B", true, false},
+                                             {".lora_embedding_A", false, true},
+                                             {".lora_embedding_B", true, true}}};
+        for (const auto& [word, up, embedding] : kinds) {
+            const auto at = name.rfind(word);
+            const auto behind =
+                at == name.npos ? std::string_view() : name.substr(at + word.size());
+            if (at != name.npos && (behind.empty() || behind.front() == '.')) {
+                auto& known = changes_[std::string(name.substr(0, at)) + ".weight"];
+                (up ? known.up : known.down) = &entry;
+                known.embedding = embedding;
+                return;
+            }
+        }
+        if (name.find(".lora_") != name.npos) {
+            STEMMA_THROW(error(error_code::unsupported, path_, entry.name, "is not supported"));
+        }
+        whole_.emplace(std::string(name), &entry);
+    }
+
+    void check(const std::string& name, const change& one) const {
+        if (one.down == nullptr || one.up == nullptr) {
+            STEMMA_THROW(error(error_code::malformed, path_, name,
+                               one.down == nullptr ? "has no lora_A" : "has no lora_B"));
+        }
+        const auto& a = one.down->shape;
+        const auto& b = one.up->shape;
+        if (a.size() < 2 || b.size() != a.size() || a[0] <= 0 || a[0] != b[1] ||
+            detail::count_of(b) !=
+                static_cast<std::uint64_t>(b[0]) * static_cast<std::uint64_t>(b[1]) ||
+            !detail::is_convertible(one.down->data_type) ||
+            !detail::is_convertible(one.up->data_type)) {
+            STEMMA_THROW(error(error_code::malformed, path_, name,
+                               "has matrices of " + detail::shape_text(a) + " and " +
+                                   detail::shape_text(b)));
+        }
+    }
+
+    [[nodiscard]] std::vector<float> numbers(const checkpoint_entry& entry) const {
+        const auto bytes = tensors_.bytes(entry);
+        return detail::floats_of(
+            entry.data_type == detail::float32
+                ? bytes
+                : detail::convert_reals(bytes, entry.data_type, detail::float32));
+    }
+
+    [[nodiscard]] double scale_for(std::size_t rank) const {
+        if (alpha_ == 0) {
+            return 1;
+        }
+        const auto size = rank_ > 0 ? rank_ : static_cast<double>(rank);
+        return alpha_ / (root_of_rank_ ? std::sqrt(size) : size);
+    }
+
+    std::string path_;
+    checkpoint tensors_;
+    std::map<std::string, change, std::less<>> changes_;
+    std::map<std::string, const checkpoint_entry*, std::less<>> whole_;
+    double alpha_ = 0;
+    double rank_ = 0;
+    bool root_of_rank_ = false;
+    bool fan_in_fan_out_ = false;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP

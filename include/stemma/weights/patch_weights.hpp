@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
+#define STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/find_modules.hpp>
+#include <stemma/weights/detail/data_places.hpp>
+#include <stemma/weights/detail/new_values.hpp>
+#include <stemma/weights/identify_parameters.hpp>
+#include <stemma/weights/low_rank_adapter.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+#include <stemma/weights/write_parameters.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which values `patch_weights` puts where.
+struct patch_options {
+    const checkpoint* weights = nullptr;       ///< the new values
+    const low_rank_adapter* adapter = nullptr; ///< added to them, or to those of the model
+    const checkpoint* known = nullptr;         ///< whose values the model has now, if that is known
+    std::string modules{};                     ///< a query: whose entries; "" for all
+    float epsilon = 0;       ///< of folded batch norms, where `known` does not tell; 0: 1e-5
+    bool partial = false;    ///< what the new values lack stays as it is
+    write_options writing{}; ///< how the result is written
+};
+
+/// What `patch_weights` did.
+struct patch_report {
+    std::size_t changed = 0;                 ///< initializers that got new values
+    std::vector<std::string> missing{};      ///< initializers whose entries the new values lack
+    std::vector<std::string> unknown{};      ///< weights that stay: of no entry that is known
+    std::vector<std::string> unused{};       ///< entries of the new values that nothing was made of
+    std::size_t assumed_epsilon = 0;         ///< folded batch norms of which epsilon was not known
+    float epsilon = 0;                       ///< that was taken for these
+    std::vector<parameter_origin> origins{}; ///< of all initializers
+};
+
+namespace detail {
+
+/// One run of `patch_weights`.
+class weight_patcher {
+public:
+    weight_patcher(const attributed_model& opened, const patch_options& options)
+        : opened_(opened), model_(opened.model()), options_(options) {
+        const auto* const known = options.known != nullptr ? options.known : options.weights;
+        report_.origins =
+            identify_parameters(opened, {known, options.known != nullptr, options.writing.threads});
+        values_ =
+            std::make_unique<new_values>(opened, options.weights, options.adapter, options.known,
+                                         report_.origins, options.writing.threads);
+        choose();
+    }
+
+    [[nodiscard]] patch_report run(const std::string& output) && {
+        std::vector<std::unique_ptr<output_file>> written;
+        std::size_t next = 0;
+        written.push_back(std::make_unique<output_file>(output));
+        write(opened_.file(), *written.back(), "", next);
+        const auto from = std::filesystem::absolute(model_.file()).parent_path();
+        const auto to = std::filesystem::absolute(output).parent_path();
+        std::vector<std::unique_ptr<mapped_file>> sources;
+        for (const auto& location : external_files(model_)) {
+            const auto path = to / location;
+            const bool changes = next < places_.size() && places_[next].location == location;
+            std::error_code failed;
+            if (!is_inside_folder(location)) {
+                STEMMA_THROW(error(error_code::malformed, model_.file(), "external data",
+                                   "'" + location + "' is outside of the model's folder"));
+            }
+            if (!changes && std::filesystem::equivalent(from / location, path, failed)) {
+                continue;
+            }
+            if (std::filesystem::exists(path, failed) && !options_.writing.replace_data) {
+                STEMMA_THROW(error(error_code::exists, path.string(), "", "exists already"));
+            }
+            std::filesystem::create_directories(path.parent_path(), failed);
+            sources.push_back(std::make_unique<mapped_file>((from / location).string()));
+            written.push_back(std::make_unique<output_file>(path.string()));
+            write(*sources.back(), *written.back(), location, next);
+        }
+        // The model is first, and put in place last: what refers to data finds them.
+        for (auto file = written.rbegin(); file != written.rend(); ++file) {
+            (*file)->commit(options_.writing.sync);
+        }
+        return std::move(report_);
+    }
+
+private:
+    [[nodiscard]] std::string_view name(std::size_t t) const {
+        return model_.text(model_.tensors()[t].name);
+    }
+
+    /// Whether an initializer is called like an entry that the new weights lack.
+    [[nodiscard]] bool is_called(std::size_t t) {
+        if (options_.weights == nullptr) {
+            return false;
+        }
+        if (called_.empty()) {
+            called_ = identify_parameters(opened_);
+        }
+        return called_[t].basis == parameter_basis::name;
+    }
+
+    /// Returns: the epsilon of batch norms that were folded: what was given, else that of one that
+    /// was not, else what PyTorch uses where nothing is said.
+    [[nodiscard]] float likely_epsilon() const {
+        constexpr auto usual = 1e-5F;
+        if (options_.epsilon > 0) {
+            return options_.epsilon;
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (model_.op_type(node) == "BatchNormalization" && model_.domain(node).empty()) {
+                return node_attributes(model_, node).real("epsilon").value_or(usual);
+            }
+        }
+        return usual;
+    }
+
+    void choose() {
+        std::vector<bool> wanted(opened_.modules().size(), options_.modules.empty());
+        if (!options_.modules.empty()) {
+            for (const auto m : find_modules(opened_, options_.modules)) {
+                std::fill(wanted.begin() + m, wanted.begin() + opened_.modules().index().end(m),
+                          true);
+            }
+        }
+        std::vector<bool> weights(model_.value_count(), false);
+        for (const auto& weight : find_weights(model_)) {
+            weights[weight.value] = weight.kind != weight_kind::buffer;
+        }
+        const auto epsilon = likely_epsilon();
+        report_.epsilon = epsilon;
+        for (auto& origin : report_.origins) {
+            const auto& tensor = model_.tensors()[origin.tensor];
+            if (!wanted[origin.module]) {
+                continue;
+            }
+            if (origin.transform == parameter_transform::none && is_called(origin.tensor)) {
+                report_.missing.emplace_back(name(origin.tensor));
+                continue;
+            }
+            if (origin.transform == parameter_transform::none) {
+                if (tensor.value != no_id && weights[tensor.value] &&
+                    !read_tensor_header(model_, tensor).dims.empty()) {
+                    report_.unknown.emplace_back(name(origin.tensor));
+                }
+                continue;
+            }
+            if (origin.transform == parameter_transform::folded && origin.epsilon == 0) {
+                origin.epsilon = epsilon;
+                report_.assumed_epsilon += !origin.bias && options_.epsilon <= 0 ? 1U : 0U;
+            }
+            if (options_.weights == nullptr && !values_->changes(origin)) {
+                continue;
+            }
+            if (options_.weights != nullptr && !values_->has(origin)) {
+                report_.missing.emplace_back(name(origin.tensor));
+                continue;
+            }
+            if (origin.confidence < confidence::entry_below) {
+                STEMMA_THROW(error(error_code::contradiction, model_.file(), name(origin.tensor),
+                                   "may be " + origin.entries.front() +
+                                       ", which is not sure; the checkpoint of the values that "
+                                       "the model has would tell"));
+            }
+            values_->check_shared(origin, name(origin.tensor));
+            places_.push_back(place_of_data(model_, origin.tensor));
+        }
+        if (!report_.missing.empty() && !options_.partial) {
+            STEMMA_THROW(
+                error(error_code::contradiction, values_->path(), report_.missing.front(),
+                      "lacks what it was made of" +
+                          (report_.missing.size() == 1
+                               ? std::string()
+                               : ", and that of " + std::to_string(report_.missing.size() - 1) +
+                                     " more initializers")));
+        }
+        if (places_.empty()) {
+            STEMMA_THROW(error(error_code::contradiction, model_.file(), "",
+                               "no initializer is of what " + values_->path() + " holds"));
+        }
+        sort_places(places_, model_);
+        report_.changed = places_.size();
+        if (options_.weights != nullptr) {
+            report_.unused = unused_entries(*options_.weights, report_.origins);
+        }
+    }
+
+    /// Writes a file again, with new values in the places that are in it.
+    void write(const mapped_file& source, output_file& to, std::string_view location,
+               std::size_t& next) {
+        std::uint64_t at = 0;
+        const auto size = source.bytes().size();
+        for (; next < places_.size() && places_[next].location == location; ++next) {
+            const auto& place = places_[next];
+            if (place.begin > size || place.size > size - place.begin) {
+                STEMMA_THROW(error(error_code::malformed, source.path(), name(place.tensor),
+                                   "lies behind the end of the file"));
+            }
+            to.copy(source, at, place.begin - at);
+            values_->write(report_.origins[place.tensor], name(place.tensor),
+                           source.bytes().substr(place.begin, place.size), to);
+            source.release(place.begin, place.size);
+            at = place.begin + place.size;
+        }
+        to.copy(source, at, size - at);
+    }
+
+    const attributed_model& opened_;
+    const wire_model& model_;
+    const patch_options& options_;
+    patch_report report_;
+    std::unique_ptr<new_values> values_;
+    std::vector<parameter_origin> called_; // what names tell, once that is needed
+    std::vector<data_place> places_;       // by file, and where they are in it
+};
+
+} // namespace detail
+
+/// Writes a model again with new values in its initializers: those of a checkpoint, transformed as
+/// those were that the model has, or with low-rank changes added. All else stays byte for byte;
+/// weights in other files are written beside `output`. Nothing is written where something fails.
+///
+/// Throws: `error` of `contradiction` for shapes or types that do not fit, for entries that are not
+///   there, or are one initializer and differ now, and for initializers of which it is not sure
+///   what they are; of `unsupported` for quantized ones; of `exists` for a file of weights that may
+///   not be replaced; as `find_modules`, `read_checkpoint` and `output_file`.
+/// Complexity: that of `identify_parameters`, and O(bytes); memory for one initializer.
+inline patch_report patch_weights(const attributed_model& opened, const std::string& output,
+                                  const patch_options& options) {
+    return detail::weight_patcher(opened, options).run(output);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP

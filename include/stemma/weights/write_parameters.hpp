@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP
+#define STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP
+
+#include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/weights/detail/write_origin.hpp>
+#include <stemma/weights/parameter_origin.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: the entries of a checkpoint that no initializer was made of, in their order, without
+///   those that only training reads: `num_batches_tracked`.
+/// Complexity: O(length of names), expected.
+[[nodiscard]] inline std::vector<std::string>
+unused_entries(const checkpoint& known, std::span<const parameter_origin> origins) {
+    std::unordered_set<std::string_view> used;
+    for (const auto& origin : origins) {
+        used.insert(origin.entries.begin(), origin.entries.end());
+        used.insert(origin.shared.begin(), origin.shared.end());
+    }
+    std::vector<std::string> unused;
+    for (const auto& entry : known.entries()) {
+        const bool counts = entry.shape.empty() && entry.name.ends_with("num_batches_tracked");
+        if (!counts && !used.contains(entry.name) &&
+            !used.contains(known.entries()[entry.alias_of].name)) {
+            unused.push_back(entry.name);
+        }
+    }
+    return unused;
+}
+
+/// Returns: by initializer what `write_options::parameters` writes of it: the entries and the
+///   transform as JSON; "" where they are not known. Complexity: O(length of names).
+[[nodiscard]] inline std::vector<std::string>
+parameter_texts(std::span<const parameter_origin> origins) {
+    std::vector<std::string> texts(origins.size());
+    for (const auto& origin : origins) {
+        if (origin.basis == parameter_basis::none) {
+            continue;
+        }
+        string_sink text;
+        json_writer json(text);
+        json.begin_object(true);
+        detail::write_origin(json, origin);
+        json.end_object();
+        json.finish();
+        text.text.pop_back(); // the line break
+        texts[origin.tensor] = std::move(text.text);
+    }
+    return texts;
+}
+
+/// Writes which entries the initializers of a model were made of (`stemma.weights/1`) to a sink.
+/// Complexity: O(initializers + entries).
+template <text_sink Sink>
+void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
+                      const attributed_model& opened, const checkpoint* known = nullptr) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.weights/1");
+    json.member("model", opened.model().file());
+    json.key("initializers");
+    json.begin_array();
+    for (const auto& origin : origins) {
+        const auto& tensor = opened.model().tensors()[origin.tensor];
+        const auto header = read_tensor_header(opened.model(), tensor);
+        json.begin_object(true);
+        json.member("name", opened.model().text(tensor.name));
+        json.member("graph", opened.model().graph_path(tensor.graph));
+        json.member("type", data_type_name(header.data_type));
+        json.key("shape");
+        json.begin_array();
+        for (const auto extent : header.dims) {
+            json.value(extent);
+        }
+        json.end_array();
+        json.member("module", opened.modules().report_path(origin.module));
+        detail::write_origin(json, origin);
+        json.end_object();
+    }
+    json.end_array();
+    if (known != nullptr) {
+        json.key("unused");
+        json.begin_array();
+        for (const auto& name : unused_entries(*known, origins)) {
+            json.value(name);
+        }
+        json.end_array();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Asks for the entries of initializers, and puts new weights into models that PyTorch exports: what
+comes out must be what it exports of the new weights, byte for byte.
+
+usage: weights_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import json
+import struct
+import sys
+import unittest
+import warnings
+
+from onnx_edits import Message, Model
+from program_test import FIXTURES, Case
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+TRANSFORMS = {"identity": "as is", "transpose": "transposed", "conv-bn-fold weight": "folded",
+              "conv-bn-fold bias": "folded", "rnn gates reordered and stacked": "gates"}
+WITH_CHECKPOINT = ["bert_micro", "bert_micro_fresh", "bert_mlm", "control_flow", "gpt2_tiny", "lstm_classifier",
+                   "mlp", "quirks", "scripted_children", "shared_twice", "two_tower", "unet_tiny"]
+
+
+def model_of(fixture):
+    whole = FIXTURES / fixture / "model.onnx"
+    return whole if whole.exists() else FIXTURES / fixture / "model.structure.onnx"
+
+
+def right_answers(fixture, answers, key):
+    """How many initializers of a fixture have the entries and the transform that PyTorch says."""
+    by_name = {one["name"]: one for one in answers["initializers"]}
+    truth = json.loads((FIXTURES / fixture / "initializers.json").read_text())["initializers"]
+    truth = [one for one in truth if one["kind"] != "constant"]
+    right = 0
+    for one in truth:
+        told = by_name[one[key]]
+        possible = set(one["sources"]) | set(one.get("equal_valued", []))
+        named = set(told["entries"]) | set(told["shared"])
+        right += (bool(told["entries"]) and set(told["entries"]) <= possible and
+                  named >= set(one["sources"]) and told["transform"] == TRANSFORMS[one["transform"]])
+    return right, len(truth)
+
+
+class Entries(Case):
+    def ask(self, model, *more):
+        return json.loads(self.succeed("weights", model, "--format", "json", "-q", *more).stdout)
+
+    def share_of(self, fixtures, key, arguments):
+        right = count = 0
+        for fixture in fixtures:
+            one, of = right_answers(fixture, self.ask(*arguments(FIXTURES / fixture)), key)
+            right, count = right + one, count + of
+        return right / count
+
+    def test_names_and_readers_tell_most(self):
+        fixtures = [path.parent.name for path in FIXTURES.glob("*/initializers.json")]
+        share = self.share_of(fixtures, "name", lambda folder: [model_of(folder.name)])
+        self.assertGreater(share, 0.97)
+
+    def test_what_modules_declare_tells_more(self):
+        fixtures = [path.parent.name for path in FIXTURES.glob("*/initializers.json")]
+        share = self.share_of(fixtures, "name", lambda folder: [model_of(folder.name), "-m", folder / "modules.json"])
+        self.assertGreater(share, 0.995)
+
+    def test_a_checkpoint_tells_all_without_any_name(self):
+        share = self.share_of(WITH_CHECKPOINT, "opaque", lambda folder: [
+            folder / "anonymous.onnx", "--checkpoint", folder / "model.pt"])
+        self.assertEqual(share, 1)
+
+    def test_text_says_the_same(self):
+        text = self.succeed("weights", model_of("lstm_classifier")).stdout
+        self.assertIn("onnx::MatMul_450  pool.score.weight  transposed  usage, 0.90", text)
+        self.assertIn("lstm.weight_ih_l1, lstm.weight_ih_l1_reverse  gates", text)
+
+    def test_explain_says_it_too(self):
+        text = self.succeed("explain", model_of("bert_micro"), "onnx::MatMul_360").stdout
+        self.assertIn("encoder.layer.0.attention.self.query.weight, transposed", text)
+
+    def test_a_tagged_file_carries_it_and_loses_it_again(self):
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", model_of("bert_micro"), "-o", tagged, "--with", "parameters")
+        self.assertIn(b'{"entries": ["encoder.layer.0.attention.self.query.weight"], "transform": "transposed"',
+                      tagged.read_bytes())
+        self.succeed("strip", tagged, "-o", self.folder / "plain.onnx")
+        self.assertEqual((self.folder / "plain.onnx").read_bytes(), model_of("bert_micro").read_bytes())
+        self.fail_with(2, "tag", model_of("mlp"), "--with", "everything", saying="everything")
+
+
+class Patch(Case):
+    def patch(self, model, *arguments):
+        output = self.folder / "patched.onnx"
+        output.unlink(missing_ok=True)
+        self.succeed("patch", model, "-o", output, *arguments)
+        return output
+
+    def test_a_model_with_its_own_weights_is_the_same(self):
+        for fixture in WITH_CHECKPOINT:
+            model, weights = model_of(fixture), FIXTURES / fixture / "model.pt"
+            patched = self.patch(model, "--weights", weights, "--checkpoint", weights)
+            self.assertEqual(patched.read_bytes(), model.read_bytes(), fixture)
+
+    def test_what_does_not_fit_is_refused_and_nothing_written(self):
+        mlp, other = model_of("mlp"), FIXTURES / "lstm_classifier" / "model.pt"
+        output = self.folder / "out.onnx"
+        self.fail_with(3, "patch", mlp, "--weights", other, "-o", output, saying="fc1.weight: lacks")
+        self.fail_with(2, "patch", mlp, "-o", output, saying="--weights NEW, --lora ADAPTER, or both")
+        self.fail_with(3, "patch", mlp, "--weights", mlp, "-o", output)
+        self.fail_with(1, "patch", mlp, "--weights", FIXTURES / "mlp" / "model.pt", "--module", "nothing", "-o",
+                       output, saying="nothing")
+        self.write_safetensors(self.folder / "wide.safetensors", {
+            "fc1.weight": ([8, 5], [0.0] * 40), "fc1.bias": ([8], [0.0] * 8),
+            "fc2.weight": ([3, 8], [0.0] * 24), "fc2.bias": ([3], [0.0] * 3)})
+        self.fail_with(3, "patch", mlp, "--weights", self.folder / "wide.safetensors", "-o", output)
+        self.write_safetensors(self.folder / "few.safetensors", {
+            "fc1.weight": ([8, 4], [0.0] * 32), "fc1.bias": ([8], [0.0] * 8)})
+        few = ["patch", mlp, "--weights", self.folder / "few.safetensors", "-o", output]
+        self.fail_with(3, *few, saying="fc2.weight: lacks")
+        self.assertFalse(output.exists())
+        self.assertIn("2 initializers not in the new weights", self.succeed(*few, "--partial").stderr)
+
+    def test_data_in_another_file_are_written_beside_the_result(self):
+        model = Model(model_of("mlp"))
+        data = b""
+        for tensor in model.tensors:
+            raw = tensor.all(9)[0]
+            tensor.drop(9)
+            for key, value in (("location", "w.bin"), ("offset", len(data)), ("length", len(raw))):
+                tensor.add(13, Message().add(1, key).add(2, str(value)))
+            tensor.add(14, 1)
+            data += raw + bytes(-len(raw) % 64)
+        split = model.write(self.folder / "split.onnx")
+        (self.folder / "w.bin").write_bytes(data)
+        weights = FIXTURES / "mlp" / "model.pt"
+        there = self.folder / "there"
+        there.mkdir()
+        self.succeed("patch", split, "--weights", weights, "-o", there / "out.onnx")
+        self.assertEqual((there / "out.onnx").read_bytes(), split.read_bytes())
+        self.assertEqual((there / "w.bin").read_bytes(), data)
+        (self.folder / "w.bin").write_bytes(bytes(len(data)))
+        self.fail_with(4, "patch", split, "--weights", weights, "-o", self.folder / "out.onnx", saying="w.bin")
+        self.fail_with(4, "patch", split, "--weights", weights, "-o", there / "out.onnx", saying="w.bin")
+        self.assertFalse((self.folder / "out.onnx").exists())
+        self.succeed("patch", split, "--weights", weights, "-o", there / "out.onnx", "--force")
+        self.assertEqual((there / "w.bin").read_bytes()[:128], data[:128])
+        split.write_bytes(split.read_bytes().replace(b"w.bin", b"../ab"))
+        self.fail_with(3, "patch", split, "--weights", weights, "-o", there / "two.onnx")
+
+    def write_safetensors(self, path, tensors):
+        header, data = {}, b""
+        for name, (shape, numbers) in tensors.items():
+            piece = struct.pack(f"<{len(numbers)}f", *numbers)
+            header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(piece)]}
+            data += piece
+        text = json.dumps(header).encode()
+        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+    def numbers_of(self, model, name):
+        tensor = Model(model).tensor(name).all(9)[0]
+        return struct.unpack(f"<{len(tensor) // 4}f", tensor)
+
+    def test_an_adapter_is_added_to_what_the_model_has(self):
+        adapter = self.folder / "adapter"
+        adapter.mkdir()
+        down = [0.5, -1, 0.25, 2, 1, 0, -0.5, 0.125]
+        up = [0.5 * i - 3 for i in range(16)]
+        self.write_safetensors(adapter / "adapter_model.safetensors", {
+            "base_model.model.fc1.lora_A.weight": ([2, 4], down),
+            "base_model.model.fc1.lora_B.weight": ([8, 2], up)})
+        for config, scale in (({"r": 2, "lora_alpha": 4}, 2.0), ({"r": 4, "lora_alpha": 4, "use_rslora": True}, 2.0)):
+            (adapter / "adapter_config.json").write_text(json.dumps(config))
+            patched = self.patch(model_of("mlp"), "--lora", adapter)
+            before, after = (self.numbers_of(model, "fc1.weight") for model in (model_of("mlp"), patched))
+            for i in range(8):
+                for j in range(4):
+                    change = scale * sum(up[2 * i + k] * down[4 * k + j] for k in range(2))
+                    self.assertAlmostEqual(after[4 * i + j], before[4 * i + j] + change, places=5)
+            self.assertEqual(self.numbers_of(patched, "fc2.weight"), self.numbers_of(model_of("mlp"), "fc2.weight"))
+            both = self.patch(model_of("mlp"), "--lora", adapter, "--weights", FIXTURES / "mlp" / "model.pt")
+            self.assertEqual(both.read_bytes(), patched.read_bytes())
+        (adapter / "adapter_config.json").write_text('{"use_dora": true}')
+        self.fail_with(3, "patch", model_of("mlp"), "--lora", adapter, "-o", self.folder / "no.onnx", saying="use_dora")
+        self.write_safetensors(self.folder / "other.safetensors", {
+            "base_model.model.fc9.lora_A.weight": ([2, 4], down), "base_model.model.fc9.lora_B.weight": ([8, 2], up)})
+        self.fail_with(3, "patch", model_of("mlp"), "--lora", self.folder / "other.safetensors", "-o",
+                       self.folder / "no.onnx", saying="fc9")
+        self.assertFalse((self.folder / "no.onnx").exists())
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class FreshExport(Case):
+    """What is patched must be what PyTorch exports of the new weights."""
+
+    def change(self, module, seed):
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            for name, tensor in module.state_dict(keep_vars=True).items():
+                if tensor.is_floating_point():
+                    tensor.copy_(torch.rand_like(tensor) + 0.5 if "var" in name else torch.randn_like(tensor))
+
+    def export(self, module, inputs, name):
+        path = self.folder / name
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(module, inputs, str(path), opset_version=16)
+        torch.save(module.state_dict(), path.with_suffix(".pt"))
+        return path
+
+    def compare(self, module, inputs, *more):
+        module.eval()
+        self.change(module, 1)
+        old = self.export(module, inputs, "old.onnx")
+        self.change(module, 2)
+        new = self.export(module, inputs, "new.onnx")
+        for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
+            output = self.folder / "patched.onnx"
+            self.succeed("patch", old, "--weights", new.with_suffix(".pt"), "-o", output, *known, *more)
+            self.assertEqual(output.read_bytes(), new.read_bytes(), (type(module), known))
+
+    def test_products_with_biases_and_normalizations(self):
+        from torch import nn
+        self.compare(nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2), torch.randn(5, 2, 8))
+
+    def test_recurrent_layers(self):
+        from torch import nn
+
+        class Recurrent(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(20, 6)
+                self.lstm = nn.LSTM(6, 5, 2, bidirectional=True)
+                self.gru = nn.GRU(10, 4)
+                self.plain = nn.RNN(4, 3)
+
+            def forward(self, x):
+                return self.plain(self.gru(self.lstm(self.table(x))[0])[0])[0]
+
+        self.compare(Recurrent(), torch.randint(0, 20, (7, 2)))
+
+    def test_convolutions_with_what_follows_them(self):
+        from torch import nn
+        for epsilon in (1e-5, 1e-3):
+            module = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8, eps=epsilon), nn.PReLU(8),
+                                   nn.Conv2d(8, 4, 1, bias=False), nn.BatchNorm2d(4, eps=epsilon),
+                                   nn.GroupNorm(2, 4), nn.ConvTranspose2d(4, 2, 2))
+            self.compare(module, torch.randn(1, 3, 8, 8), "--epsilon", epsilon)
+
+    def test_some_modules_alone(self):
+        from torch import nn
+        module = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+        self.change(module, 1)
+        old = self.export(module, torch.randn(2, 3), "old.onnx")
+        self.change(module, 2)
+        torch.save(module.state_dict(), self.folder / "all.pt")
+        output = self.folder / "patched.onnx"
+        self.succeed("patch", old, "--weights", self.folder / "all.pt", "--module", "1", "-o", output)
+        before = torch.load(old.with_suffix(".pt"))
+        module[0].load_state_dict({name: before[f"0.{name}"] for name in ("weight", "bias")})
+        self.assertEqual(output.read_bytes(), self.export(module, torch.randn(2, 3), "new.onnx").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/detail/make_values.hpp>
+
+#include "../../catch.hpp"
+
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace test::weights_detail_make_values {
+
+using namespace stemma::detail;
+using stemma::parameter_origin;
+using stemma::parameter_transform;
+
+namespace {
+
+using shape = std::vector<std::int64_t>;
+
+/// Entries of float32 by name.
+struct entries {
+    std::map<std::string, entry_values> all{};
+
+    entries& add(const std::string& name, const shape& extents, const std::vector<float>& numbers) {
+        all[name] = {float32, extents, {}, bytes_of(numbers)};
+        return *this;
+    }
+
+    std::optional<std::vector<float>> make(const parameter_origin& origin, const shape& dims,
+                                           std::string* problem = nullptr) const {
+        stemma::tensor_header header;
+        header.dims = dims;
+        header.data_type = float32;
+        value_maker maker([this](const std::string& name) {
+            const auto found = all.find(name);
+            return found == all.end() ? std::nullopt : std::optional(found->second);
+        });
+        const auto made = maker.make(origin, header);
+        if (problem != nullptr) {
+            *problem = maker.problem();
+        }
+        return made ? std::optional(floats_of(*made)) : std::nullopt;
+    }
+};
+
+parameter_origin origin_of(parameter_transform transform, std::vector<std::string> names) {
+    parameter_origin origin;
+    origin.transform = transform;
+    origin.entries = std::move(names);
+    return origin;
+}
+
+} // namespace
+
+TEST_CASE("make_values: entries are moved as the transform says", "[weights][make_values]") {
+    entries known;
+    known.add("a", {2, 3}, {1, 2, 3, 4, 5, 6}).add("b", {1, 3}, {7, 8, 9});
+    CHECK(known.make(origin_of(parameter_transform::as_is, {"a"}), {2, 3}) ==
+          std::vector<float>{1, 2, 3, 4, 5, 6});
+    auto turned = origin_of(parameter_transform::transposed, {"a"});
+    turned.axes = {1, 0};
+    CHECK(known.make(turned, {3, 2}) == std::vector<float>{1, 4, 2, 5, 3, 6});
+    CHECK(known.make(origin_of(parameter_transform::reshaped, {"a"}), {6, 1}) ==
+          std::vector<float>{1, 2, 3, 4, 5, 6});
+    auto joined = origin_of(parameter_transform::concatenated, {"a", "b"});
+    CHECK(known.make(joined, {3, 3}) == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+    joined.axes = {1, 0};
+    joined.axis = 1;
+    CHECK(known.make(joined, {3, 3}) == std::vector<float>{1, 4, 7, 2, 5, 8, 3, 6, 9});
+    auto part = origin_of(parameter_transform::sliced, {"a"});
+    part.axis = 1;
+    part.first = 1;
+    CHECK(known.make(part, {2, 2}) == std::vector<float>{2, 3, 5, 6});
+    part.first = 2;
+    CHECK_FALSE(known.make(part, {2, 2}));
+}
+
+TEST_CASE("make_values: gates stand in ONNX's order, biases side by side",
+          "[weights][make_values]") {
+    entries known;
+    known.add("ih", {4, 1}, {1, 2, 3, 4}).add("b1", {4}, {1, 2, 3, 4}).add("b2", {4}, {5, 6, 7, 8});
+    auto origin = origin_of(parameter_transform::gates, {"ih"});
+    origin.gates = 4;
+    CHECK(known.make(origin, {1, 4, 1}) == std::vector<float>{1, 4, 2, 3});
+    origin.entries = {"b1", "b2"};
+    origin.bias = true;
+    CHECK(known.make(origin, {1, 8}) == std::vector<float>{1, 4, 2, 3, 5, 8, 6, 7});
+    known.add("gru", {3, 1}, {1, 2, 3});
+    auto gru = origin_of(parameter_transform::gates, {"gru"});
+    gru.gates = 3;
+    CHECK(known.make(gru, {1, 3, 1}) == std::vector<float>{2, 1, 3});
+    CHECK_FALSE(known.make(gru, {2, 3, 1}));
+}
+
+TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias",
+          "[weights][make_values]") {
+    entries known;
+    known.add("w", {2, 1, 1}, {2, 4}).add("g", {2}, {3, 5}).add("v", {2}, {3.75F, 0});
+    known.add("m", {2}, {1, 2}).add("s", {2}, {10, 20}).add("b", {2}, {7, 9});
+    auto weight = origin_of(parameter_transform::folded, {"w", "g", "v"});
+    weight.epsilon = 0x1p-2F;
+    CHECK(known.make(weight, {2, 1, 1}) == std::vector<float>{3, 40});
+    auto bias = origin_of(parameter_transform::folded, {"g", "s", "m", "v"});
+    bias.bias = true;
+    bias.epsilon = 0x1p-2F;
+    CHECK(known.make(bias, {2}) == std::vector<float>{8.5F, 0});
+    bias.entries.insert(bias.entries.begin(), "b");
+    CHECK(known.make(bias, {2}) == std::vector<float>{19, 90});
+}
+
+TEST_CASE("make_values: what does not fit is said", "[weights][make_values]") {
+    entries known;
+    known.add("a", {2, 3}, {1, 2, 3, 4, 5, 6});
+    std::string problem;
+    CHECK_FALSE(known.make(origin_of(parameter_transform::as_is, {"a"}), {3, 2}, &problem));
+    CHECK(problem == "a is [2,3] where [3,2] is needed");
+    CHECK_FALSE(known.make(origin_of(parameter_transform::as_is, {"c"}), {3, 2}, &problem));
+    CHECK(problem == "there is no c");
+    auto quantized = origin_of(parameter_transform::as_is, {"a"});
+    quantized.quantized = true;
+    CHECK_FALSE(known.make(quantized, {2, 3}, &problem));
+    CHECK(problem == "quantized values are not made anew");
+    CHECK_FALSE(known.make(origin_of(parameter_transform::none, {"a"}), {2, 3}));
+    CHECK_FALSE(known.make(origin_of(parameter_transform::gates, {"a"}), {2, 3}));
+    CHECK_FALSE(known.make(origin_of(parameter_transform::folded, {"a"}), {2, 3}));
+    CHECK_FALSE(known.make(origin_of(parameter_transform::concatenated, {"a", "a"}), {2, 3}));
+}
+
+} // namespace test::weights_detail_make_values

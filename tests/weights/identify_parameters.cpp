@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/identify_parameters.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/weights/write_parameters.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::weights_identify_parameters {
+
+namespace {
+
+const stemma::parameter_origin& origin_of(const std::vector<stemma::parameter_origin>& origins,
+                                          const stemma::attributed_model& opened,
+                                          std::string_view name) {
+    const auto found = std::find_if(origins.begin(), origins.end(), [&](const auto& origin) {
+        return opened.model().text(opened.model().tensors()[origin.tensor].name) == name;
+    });
+    REQUIRE(found != origins.end());
+    return *found;
+}
+
+} // namespace
+
+TEST_CASE("identify_parameters: readers tell what names do not", "[weights][identify_parameters]") {
+    const stemma::attributed_model opened(test::fixture("lstm_classifier/model.onnx"), {});
+    const auto origins = stemma::identify_parameters(opened);
+    REQUIRE(origins.size() == opened.model().tensors().size());
+    const auto& product = origin_of(origins, opened, "onnx::MatMul_450");
+    CHECK(product.entries == std::vector<std::string>{"pool.score.weight"});
+    CHECK(product.transform == stemma::parameter_transform::transposed);
+    CHECK(product.basis == stemma::parameter_basis::usage);
+    CHECK(opened.modules().path(product.module) == "pool.score");
+    const auto& gates = origin_of(origins, opened, "onnx::LSTM_443");
+    CHECK(gates.entries == std::vector<std::string>{"lstm.bias_ih_l1", "lstm.bias_hh_l1",
+                                                    "lstm.bias_ih_l1_reverse",
+                                                    "lstm.bias_hh_l1_reverse"});
+    CHECK(gates.transform == stemma::parameter_transform::gates);
+    CHECK(origin_of(origins, opened, "fc.bias").basis == stemma::parameter_basis::name);
+}
+
+TEST_CASE("identify_parameters: values tell without names", "[weights][identify_parameters]") {
+    const auto known = stemma::read_checkpoint(test::fixture("unet_tiny/model.pt"));
+    const stemma::attributed_model opened(test::fixture("unet_tiny/anonymous.onnx"), {});
+    const auto origins = stemma::identify_parameters(opened, {.known = &known});
+    for (const auto& origin : origins) {
+        CHECK(origin.basis != stemma::parameter_basis::none);
+        CHECK_FALSE(origin.entries.empty());
+    }
+    const auto& folded = origin_of(origins, opened, "w6");
+    CHECK(folded.entries ==
+          std::vector<std::string>{"inc.0.weight", "inc.1.weight", "inc.1.running_var"});
+    CHECK(folded.epsilon == 1e-5F);
+    CHECK(stemma::unused_entries(known, origins).empty());
+}
+
+TEST_CASE("identify_parameters: one of equal values stands for all that are read",
+          "[weights][identify_parameters]") {
+    const auto known = stemma::read_checkpoint(test::fixture("bert_micro_fresh/model.pt"));
+    const stemma::attributed_model opened(test::fixture("bert_micro_fresh/model.onnx"), {});
+    const auto origins = stemma::identify_parameters(opened, {.known = &known});
+    const auto& first = origin_of(origins, opened, "embeddings.LayerNorm.weight");
+    CHECK(first.entries == std::vector<std::string>{"embeddings.LayerNorm.weight"});
+    CHECK(first.shared.size() == 4);
+}
+
+} // namespace test::weights_identify_parameters

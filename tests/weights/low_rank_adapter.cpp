@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/low_rank_adapter.hpp>
+
+#include "../catch.hpp"
+#include "../checkpoint_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::weights_low_rank_adapter {
+
+namespace {
+
+/// A change of two rows by three columns, of rank one.
+std::string tensors(const std::string& owner) {
+    const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3}) +
+                       stemma::detail::bytes_of(std::vector<float>{10, 100});
+    return test::safetensors(
+        R"({"base_model.model.)" + owner +
+            R"(.lora_A.weight":{"dtype":"F32","shape":[1,3],"data_offsets":[0,12]},)"
+            R"("base_model.model.)" +
+            owner + R"(.lora_B.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[12,20]}})",
+        bytes);
+}
+
+} // namespace
+
+TEST_CASE("low_rank_adapter: the product is scaled as the config says",
+          "[weights][low_rank_adapter]") {
+    const test::scratch_folder folder;
+    static_cast<void>(folder.make("adapter_model.safetensors", tensors("a.fc")));
+    const auto path = folder.file("");
+    const stemma::low_rank_adapter plain(path);
+    CHECK(plain.entries() == std::vector<std::string>{"a.fc.weight"});
+    CHECK(plain.change_of("a.fc.weight", {2, 3}) == std::vector<float>{10, 20, 30, 100, 200, 300});
+    CHECK_FALSE(plain.change_of("a.weight", {2, 3}));
+    CHECK_THROWS_AS(plain.change_of("a.fc.weight", {3, 2}), stemma::error);
+    static_cast<void>(folder.make("adapter_config.json", R"({"r": 4, "lora_alpha": 8})"));
+    CHECK(stemma::low_rank_adapter(path).change_of("a.fc.weight", {2, 3}) ==
+          std::vector<float>{20, 40, 60, 200, 400, 600});
+    static_cast<void>(
+        folder.make("adapter_config.json", R"({"r": 4, "lora_alpha": 8, "use_rslora": true})"));
+    CHECK(stemma::low_rank_adapter(path).change_of("a.fc.weight", {2, 3})->front() == 40);
+    static_cast<void>(folder.make("adapter_config.json", R"({"fan_in_fan_out": true})"));
+    CHECK(stemma::low_rank_adapter(path).change_of("a.fc.weight", {3, 2}) ==
+          std::vector<float>{10, 100, 20, 200, 30, 300});
+}
+
+TEST_CASE("low_rank_adapter: what is no such adapter is refused", "[weights][low_rank_adapter]") {
+    const test::scratch_folder folder;
+    const auto file = folder.make("adapter_model.safetensors", tensors("a.fc"));
+    for (const std::string config :
+         {"[]", "{", R"({"use_dora": true})", R"({"rank_pattern": {"a": 3}})"}) {
+        static_cast<void>(folder.make("adapter_config.json", config));
+        CHECK_THROWS_AS(stemma::low_rank_adapter(file), stemma::error);
+    }
+    static_cast<void>(folder.make("adapter_config.json", "{}"));
+    CHECK_NOTHROW(stemma::low_rank_adapter(file));
+    const auto one = test::safetensors(
+        R"({"fc.lora_A.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}})",
+        std::string(4, '\0'));
+    CHECK_THROWS_AS(stemma::low_rank_adapter(folder.make("one", one)), stemma::error);
+    const auto other = test::safetensors(
+        R"({"fc.lora_magnitude_vector":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+        std::string(4, '\0'));
+    CHECK_THROWS_AS(stemma::low_rank_adapter(folder.make("other", other)), stemma::error);
+    CHECK_THROWS_AS(stemma::low_rank_adapter(folder.make("none", test::safetensors("{}", ""))),
+                    stemma::error);
+}
+
+} // namespace test::weights_low_rank_adapter

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/patch_weights.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/checkpoint/read_checkpoint.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::weights_patch_weights {
+
+namespace {
+
+/// The entries of a checkpoint, with all bytes of one other than before.
+stemma::checkpoint changed(const std::string& path, const std::string& name) {
+    const auto known = stemma::read_checkpoint(path);
+    std::string bytes(known.files().front().bytes());
+    const auto* const entry = known.find(name);
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(entry->offset), entry->size, '\x3f');
+    std::vector<stemma::mapped_file> files;
+    files.push_back(stemma::mapped_file::holding(std::move(bytes), "changed.pt"));
+    return {std::move(files), {known.entries().begin(), known.entries().end()}};
+}
+
+} // namespace
+
+TEST_CASE("patch_weights: the weights that a model has leave it as it is",
+          "[weights][patch_weights]") {
+    for (const std::string name : {"lstm_classifier", "gpt2_tiny", "unet_tiny"}) {
+        const stemma::attributed_model opened(test::fixture(name + "/model.onnx"), {});
+        const auto known = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
+        const test::scratch_folder folder;
+        const auto output = folder.file("out.onnx");
+        const auto report = stemma::patch_weights(
+            opened, output, {.weights = &known, .known = &known, .writing = {.sync = false}});
+        CHECK(report.changed > 0);
+        CHECK(stemma::mapped_file(output).bytes() == opened.file().bytes());
+    }
+}
+
+TEST_CASE("patch_weights: what was changed is changed where it is, and nothing else",
+          "[weights][patch_weights]") {
+    const stemma::attributed_model opened(test::fixture("lstm_classifier/model.onnx"), {});
+    const auto weights = changed(test::fixture("lstm_classifier/model.pt"), "fc.weight");
+    const test::scratch_folder folder;
+    const auto output = folder.file("out.onnx");
+    const stemma::patch_options options{.weights = &weights, .writing = {.sync = false}};
+    static_cast<void>(stemma::patch_weights(opened, output, options));
+    const auto after = test::read_bytes(output);
+    const auto before = opened.file().bytes();
+    REQUIRE(after.size() == before.size());
+    std::size_t first = before.size();
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (before[i] != after[i]) {
+            first = std::min(first, i);
+            last = i;
+            CHECK(after[i] == '\x3f');
+        }
+    }
+    CHECK(last - first < 5 * 32 * sizeof(float));
+    auto elsewhere = options;
+    elsewhere.modules = "lstm";
+    static_cast<void>(stemma::patch_weights(opened, output, elsewhere));
+    CHECK(test::read_bytes(output) == before);
+}
+
+TEST_CASE("patch_weights: where something is missing, nothing is written",
+          "[weights][patch_weights]") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const auto other = stemma::read_checkpoint(test::fixture("lstm_classifier/model.pt"));
+    const test::scratch_folder folder;
+    const auto output = folder.file("out.onnx");
+    CHECK_THROWS_AS(stemma::patch_weights(opened, output, {.weights = &other}), stemma::error);
+    CHECK_FALSE(std::filesystem::exists(output));
+}
+
+} // namespace test::weights_patch_weights

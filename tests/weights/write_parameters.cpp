@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/write_parameters.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/weights/identify_parameters.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::weights_write_parameters {
+
+TEST_CASE("write_parameters: JSON has every initializer", "[weights][write_parameters]") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const auto origins = stemma::identify_parameters(opened);
+    stemma::string_sink sink;
+    stemma::write_parameters(sink, origins, opened);
+    const auto json = nlohmann::json::parse(sink.text);
+    CHECK(json["initializers"].size() == origins.size());
+    CHECK(json["initializers"][0]["entries"] == nlohmann::json::array({"fc1.weight"}));
+    CHECK_FALSE(json.contains("unused"));
+    const auto texts = stemma::parameter_texts(origins);
+    REQUIRE(texts.size() == origins.size());
+    CHECK(nlohmann::json::parse(texts[0])["transform"] == "as is");
+}
+
+TEST_CASE("write_parameters: what no initializer was made of is unused, counters are not",
+          "[weights][write_parameters]") {
+    const auto known = stemma::read_checkpoint(test::fixture("mlp/model.pt"));
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    auto origins = stemma::identify_parameters(opened, {.known = &known});
+    CHECK(stemma::unused_entries(known, origins).empty());
+    origins.erase(origins.begin());
+    CHECK(stemma::unused_entries(known, origins) == std::vector<std::string>{"fc1.weight"});
+    stemma::string_sink sink;
+    stemma::write_parameters(sink, origins, opened, &known);
+    CHECK(nlohmann::json::parse(sink.text)["unused"].size() == 1);
+}
+
+} // namespace test::weights_write_parameters
