@@ -16,12 +16,15 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <compare>
 #include <concepts>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -102,6 +105,19 @@
 #    define STEMMA_NO_UNIQUE_ADDRESS [[no_unique_address]]
 #endif
 
+/// What files are read and written with: 0 is standard C++, 1 is POSIX, 2 is POSIX and what Linux
+/// adds. Define it before the first include, the same everywhere, to have less than the system
+/// offers.
+#ifndef STEMMA_IO
+#    if defined(__linux__)
+#        define STEMMA_IO 2
+#    elif (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
+#        define STEMMA_IO 1
+#    else
+#        define STEMMA_IO 0
+#    endif
+#endif
+
 /// Stands before functions that a program compiles as it includes them; empty where a library is
 /// made of them.
 #ifndef STEMMA_INLINE
@@ -136,6 +152,7 @@ inline constexpr id no_id = 0xffff'ffffU;
 // tests/accuracy.cpp
 // - hidden: right answers of propagation where evidence is hidden, tests/leave_one_out.cpp
 // - carried: right origins of optimized models, tests/runtime/carried.mjs
+// - entries: right entries of initializers by confidence, tests/cli/weights_test.py
 // - defined: nothing to measure
 namespace stemma::detail::confidence {
 
@@ -195,6 +212,18 @@ inline constexpr float carried_named = 0.97F;    ///< the same name: carried
 inline constexpr float carried_derived = 0.93F;  ///< all around is known: carried
 inline constexpr float carried_passed = 0.9F;    ///< handed on, or one of a group: carried
 inline constexpr float carried_between = 0.8F;   ///< somewhere between what is known: carried
+
+// Entries of a state dict that initializers were made of.
+inline constexpr float entry_content = 0.99F; ///< no other entry has the same values: entries
+inline constexpr float entry_equal = 0.9F;    ///< several have, and its module one of them: entries
+inline constexpr float entry_named = 0.98F;   ///< it is called so: entries
+inline constexpr float entry_declared =
+    0.95F;                                   ///< its module has one of that use and shape: entries
+inline constexpr float entry_folded = 0.9F;  ///< with the batch norm behind its module: entries
+inline constexpr float entry_fits = 0.8F;    ///< the only one of its module that fits: entries
+inline constexpr float entry_below = 0.7F;   ///< of a module inside of its own: entries
+inline constexpr float entry_used = 0.9F;    ///< modules call so what they read there: entries
+inline constexpr float entry_guessed = 0.5F; ///< as above, where they read much else too: entries
 
 // Resolution.
 inline constexpr float doubtful = 0.7F;       ///< at most, an ancestor of alternatives: curve
@@ -1685,6 +1714,8 @@ struct lexicon_category {};
 struct visibility_category {};
 /// Which findings about a model are told, and how much do they matter?
 struct diagnostics_category {};
+/// Which frames of a call stack are the user's?
+struct frames_category {};
 
 /// A class that declares which question it answers.
 template <class P>
@@ -2911,7 +2942,7 @@ public:
     }
     id_iterator operator--(int) noexcept { return id_iterator(at_--); }
     id_iterator& operator+=(difference_type n) noexcept {
-        at_ = static_cast<id>(at_ + n);
+        at_ += static_cast<id>(n);
         return *this;
     }
     id_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
@@ -2919,7 +2950,7 @@ public:
     friend id_iterator operator+(difference_type n, id_iterator i) noexcept { return i += n; }
     friend id_iterator operator-(id_iterator i, difference_type n) noexcept { return i -= n; }
     friend difference_type operator-(id_iterator a, id_iterator b) noexcept {
-        return difference_type{a.at_} - difference_type{b.at_};
+        return static_cast<difference_type>(a.at_) - static_cast<difference_type>(b.at_);
     }
     friend auto operator<=>(id_iterator, id_iterator) = default;
 
@@ -3426,7 +3457,7 @@ public:
     }
     friend id out_degree(id m, const module_tree& t) {
         const auto children = t.children(m);
-        return static_cast<id>(std::ranges::distance(children.begin(), children.end()));
+        return static_cast<id>(std::distance(children.begin(), children.end()));
     }
     friend id in_degree(id m, const module_tree&) { return m == 0 ? 0 : 1; }
     friend id degree(id m, const module_tree& t) { return in_degree(m, t) + out_degree(m, t); }
@@ -8410,6 +8441,88 @@ private:
 
 #endif // STEMMA_CORE_GLOB_HPP
 
+// <stemma/core/detail/range.hpp>
+#ifndef STEMMA_CORE_DETAIL_RANGE_HPP
+#define STEMMA_CORE_DETAIL_RANGE_HPP
+
+// libc++ has the algorithms of std::ranges from version 15 on: what is asked of a whole range is
+// asked here.
+
+namespace stemma::detail::range {
+
+/// Complexity: O(size), as for all below but those that sort.
+template <class Range, class Predicate>
+[[nodiscard]] constexpr bool all_of(const Range& range, Predicate predicate) {
+    for (auto&& one : range) {
+        if (!std::invoke(predicate, one)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+template <class Range, class Predicate>
+[[nodiscard]] constexpr bool any_of(const Range& range, Predicate predicate) {
+    return !all_of(range, [&](const auto& one) { return !std::invoke(predicate, one); });
+}
+
+template <class Range, class Predicate>
+[[nodiscard]] constexpr std::size_t count_if(const Range& range, Predicate predicate) {
+    std::size_t result = 0;
+    for (auto&& one : range) {
+        result += std::invoke(predicate, one) ? 1U : 0U;
+    }
+    return result;
+}
+
+template <class Range, class Value>
+[[nodiscard]] constexpr std::size_t count(const Range& range, const Value& value) {
+    return count_if(range, [&](const auto& one) { return one == value; });
+}
+
+/// Returns: an iterator. Requires: the range outlives it.
+template <class Range, class Predicate>
+[[nodiscard]] constexpr auto find_if(Range& range, Predicate predicate) {
+    auto at = std::begin(range);
+    for (const auto end = std::end(range); at != end && !std::invoke(predicate, *at);) {
+        ++at;
+    }
+    return at;
+}
+
+template <class Range, class Value>
+[[nodiscard]] constexpr bool contains(const Range& range, const Value& value) {
+    return any_of(range, [&](const auto& one) { return one == value; });
+}
+
+template <class A, class B, class Equal = std::equal_to<>>
+[[nodiscard]] constexpr bool equal(const A& a, const B& b, Equal same = {}) {
+    return std::equal(std::begin(a), std::end(a), std::begin(b), std::end(b), same);
+}
+
+/// Complexity: O(size log size), as below.
+template <class Range, class Less = std::less<>>
+constexpr void sort(Range& range, Less less = {}) {
+    std::sort(std::begin(range), std::end(range), less);
+}
+
+template <class Range, class Less = std::less<>>
+void stable_sort(Range& range, Less less = {}) {
+    std::stable_sort(std::begin(range), std::end(range), less);
+}
+
+/// Sorts by what `key` says of each.
+template <class Range, class Key>
+void stable_sort_by(Range& range, Key key) {
+    stable_sort(range, [&](const auto& a, const auto& b) {
+        return std::invoke(key, a) < std::invoke(key, b);
+    });
+}
+
+} // namespace stemma::detail::range
+
+#endif // STEMMA_CORE_DETAIL_RANGE_HPP
+
 // <stemma/core/id_set_pool.hpp>
 #ifndef STEMMA_CORE_ID_SET_POOL_HPP
 #define STEMMA_CORE_ID_SET_POOL_HPP
@@ -8534,7 +8647,7 @@ private:
         }
         const auto next = static_cast<id>(entries_.size());
         const auto found = index_.insert(hash, next, [&](id known) {
-            return std::ranges::equal(pooled(first_pooled + known), chunks);
+            return detail::range::equal(pooled(first_pooled + known), chunks);
         });
         if (found == next) {
             entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
@@ -8853,6 +8966,35 @@ namespace detail {
 
 #endif // STEMMA_CORE_TEXT_LIST_HPP
 
+// <stemma/cost/cost_measure.hpp>
+#ifndef STEMMA_COST_COST_MEASURE_HPP
+#define STEMMA_COST_COST_MEASURE_HPP
+
+namespace stemma {
+
+/// By what modules and nodes are ordered that compute much, or little.
+enum class cost_measure : std::uint8_t {
+    macs,        ///< multiplications whose results are added up
+    flops,       ///< two for each of these, and all other operations
+    activations, ///< bytes of the values that are made
+};
+
+/// Returns: the measure of a name: `macs`, `flops` or `activations`. Complexity: O(1).
+[[nodiscard]] constexpr std::optional<cost_measure>
+parse_cost_measure(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 3> names{"macs", "flops", "activations"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) {
+            return static_cast<cost_measure>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_COST_COST_MEASURE_HPP
+
 // <stemma/cost/cost_rules.hpp>
 #ifndef STEMMA_COST_COST_RULES_HPP
 #define STEMMA_COST_COST_RULES_HPP
@@ -8996,6 +9138,23 @@ private:
 
 #endif // STEMMA_COST_COST_RULES_HPP
 
+// <stemma/cost/cost_options.hpp>
+#ifndef STEMMA_COST_COST_OPTIONS_HPP
+#define STEMMA_COST_COST_OPTIONS_HPP
+
+namespace stemma {
+
+/// How costs are counted.
+struct cost_options {
+    std::map<std::string, std::int64_t> dims; ///< values of extents that have names
+    cost_rules rules{};                       ///< what operators cost
+    std::int64_t typical = 64; ///< what other extents are taken for where a number is needed
+};
+
+} // namespace stemma
+
+#endif // STEMMA_COST_COST_OPTIONS_HPP
+
 // <stemma/cost/profile.hpp>
 #ifndef STEMMA_COST_PROFILE_HPP
 #define STEMMA_COST_PROFILE_HPP
@@ -9015,44 +9174,32 @@ struct timed_event {
 /// What a runtime measured, by kernel and run.
 class profile {
 public:
+    /// What one kernel took in one run.
+    struct kernel_run {
+        std::size_t run = 0;     ///< number of the run
+        double microseconds = 0; ///< of all calls in it
+        std::uint64_t calls = 0; ///< in it
+    };
+
     /// All measurements of one kernel.
     struct kernel {
-        std::string name;         ///< as the runtime calls it
-        std::string op_type;      ///< "" where it is not said
-        std::string provider;     ///< "" where it is not said
-        id node_index = no_id;    ///< the runtime's number of the node
-        std::uint64_t calls = 0;  ///< in all runs
-        std::vector<double> runs; ///< microseconds in each run; shorter where the rest is 0
+        std::string name;             ///< as the runtime calls it
+        std::string op_type;          ///< "" where it is not said
+        std::string provider;         ///< "" where it is not said
+        id node_index = no_id;        ///< the runtime's number of the node
+        std::uint64_t calls = 0;      ///< in all runs
+        std::vector<kernel_run> runs; ///< those in which it ran, ascending
 
         /// Returns: microseconds in all runs. Complexity: O(runs).
         [[nodiscard]] double total() const {
-            return std::accumulate(runs.begin(), runs.end(), 0.0);
+            return std::accumulate(
+                runs.begin(), runs.end(), 0.0,
+                [](double sum, const kernel_run& one) { return sum + one.microseconds; });
         }
     };
 
-    /// Adds a measurement to the current run. Complexity: O(log kernels).
-    void add(const timed_event& event) {
-        const auto at =
-            index_
-                .try_emplace(key(event.name, event.provider, event.op_type, event.node_index),
-                             kernels_.size())
-                .first->second;
-        if (at == kernels_.size()) {
-            kernels_.push_back({std::string(event.name),
-                                std::string(event.op_type),
-                                std::string(event.provider),
-                                event.node_index,
-                                0,
-                                {}});
-        }
-        auto& known = kernels_[at];
-        known.runs.resize(std::max(known.runs.size(), runs_ + 1));
-        known.runs[runs_] += event.microseconds;
-        known.calls += event.calls;
-        run_calls_.resize(std::max(run_calls_.size(), runs_ + 1));
-        run_calls_[runs_].emplace_back(at, event.calls);
-        open_ = true;
-    }
+    /// Adds a measurement to the current run. Complexity: O(length of the names), expected.
+    void add(const timed_event& event) { add(event, runs_, event.microseconds, event.calls); }
 
     /// Ends a run; one in which nothing was measured is none.
     void end_run() {
@@ -9063,36 +9210,29 @@ public:
     /// Adds all runs of another profile behind those that are there. Complexity: O(measurements).
     void append(const profile& other) {
         end_run();
-        for (std::size_t run = 0; run < other.runs(); ++run) {
-            std::map<std::size_t, std::uint64_t> calls; // by kernel
-            for (const auto& [at, count] : other.run_calls_[run]) {
-                calls[at] += count;
+        const auto first = runs_;
+        for (const auto& from : other.kernels_) {
+            for (const auto& one : from.runs) {
+                add({from.name, from.op_type, from.provider, 0, from.node_index}, first + one.run,
+                    one.microseconds, one.calls);
             }
-            for (const auto& [at, count] : calls) {
-                const auto& from = other.kernels_[at];
-                add({from.name, from.op_type, from.provider, from.runs[run], from.node_index,
-                     count});
-            }
-            end_run();
         }
+        runs_ = first + other.runs();
+        open_ = false;
         dropped_ += other.dropped_;
     }
 
     /// Forgets the first runs, in which runtimes still make room and choose.
     /// Requires: at least one run stays. Complexity: O(measurements).
     void drop_runs(std::size_t count) {
-        for (std::size_t run = 0; run < count; ++run) {
-            for (const auto& [at, calls] : run_calls_[run]) {
-                kernels_[at].calls -= calls;
-            }
-        }
         for (auto& known : kernels_) {
-            known.runs.erase(known.runs.begin(),
-                             known.runs.begin() +
-                                 static_cast<std::ptrdiff_t>(std::min(count, known.runs.size())));
+            std::erase_if(known.runs, [&](kernel_run& one) {
+                const bool drops = one.run < count;
+                known.calls -= drops ? one.calls : 0;
+                one.run -= drops ? 0 : count;
+                return drops;
+            });
         }
-        run_calls_.erase(run_calls_.begin(),
-                         run_calls_.begin() + static_cast<std::ptrdiff_t>(count));
         runs_ -= count;
         dropped_ += count;
     }
@@ -9114,11 +9254,35 @@ public:
     }
 
 private:
-    using key = std::tuple<std::string, std::string, std::string, id>;
+    void add(const timed_event& event, std::size_t run, double microseconds, std::uint64_t calls) {
+        const auto hash = detail::hash_bytes(
+            event.name, detail::hash_bytes(event.provider,
+                                           detail::hash_bytes(event.op_type, event.node_index)));
+        const auto at = index_.insert(hash, static_cast<id>(kernels_.size()), [&](id one) {
+            const auto& known = kernels_[one];
+            return known.node_index == event.node_index && known.name == event.name &&
+                   known.provider == event.provider && known.op_type == event.op_type;
+        });
+        if (at == kernels_.size()) {
+            kernels_.push_back({std::string(event.name),
+                                std::string(event.op_type),
+                                std::string(event.provider),
+                                event.node_index,
+                                0,
+                                {}});
+        }
+        auto& known = kernels_[at];
+        if (known.runs.empty() || known.runs.back().run != run) {
+            known.runs.push_back({run, 0, 0});
+        }
+        known.runs.back().microseconds += microseconds;
+        known.runs.back().calls += calls;
+        known.calls += calls;
+        open_ = true;
+    }
 
     std::vector<kernel> kernels_;
-    std::map<key, std::size_t> index_;
-    std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> run_calls_; // kernel, calls
+    detail::flat_index index_; // of kernels
     std::size_t runs_ = 0;
     std::size_t dropped_ = 0;
     bool open_ = false; // something was measured since the last run ended
@@ -10110,6 +10274,188 @@ struct cut_plan {
 
 #endif // STEMMA_CUT_CUT_PLAN_HPP
 
+// <stemma/io/detail/real_text.hpp>
+#ifndef STEMMA_IO_DETAIL_REAL_TEXT_HPP
+#define STEMMA_IO_DETAIL_REAL_TEXT_HPP
+
+// libc++ has std::to_chars and std::from_chars of floating types from versions 14 and 20 on:
+// elsewhere the same is said by the C library, whatever its locale.
+
+namespace stemma::detail {
+
+/// Room for any number as `put_real` writes it.
+inline constexpr std::size_t real_text_size = 32;
+
+[[nodiscard]] inline float read_as(const char* text, char** end, float) {
+    return std::strtof(text, end);
+}
+[[nodiscard]] inline double read_as(const char* text, char** end, double) {
+    return std::strtod(text, end);
+}
+
+/// The digits of a number before and behind the point, without the point, and the power of ten of
+/// the last.
+struct real_digits {
+    std::string digits;
+    int exponent = 0;
+};
+
+/// Returns: the fewest digits that read back as `number`. Requires: it is finite, and not below 0.
+template <std::floating_point Real>
+[[nodiscard]] real_digits shortest_digits(Real number) {
+    using limits = std::numeric_limits<Real>;
+    // What has so many digits comes back from any of its numbers, but for those close to 0.
+    const int least = number < limits::min() ? 1 : limits::digits10;
+    for (int count = least;; ++count) {
+        std::array<char, 64> text{};
+        std::snprintf(text.data(), text.size(), "%.*e", count - 1, static_cast<double>(number));
+        const bool back = read_as(text.data(), nullptr, Real{}) == number;
+        if (!back && count < limits::max_digits10) {
+            continue;
+        }
+        real_digits result;
+        const char* at = text.data();
+        for (; *at != 'e'; ++at) {
+            if (*at >= '0' && *at <= '9') {
+                result.digits.push_back(*at);
+            }
+        }
+        result.digits.erase(result.digits.find_last_not_of('0') + 1);
+        if (result.digits.empty()) {
+            return {"0", 0};
+        }
+        result.exponent = std::atoi(at + 1) - static_cast<int>(result.digits.size()) + 1;
+        return result;
+    }
+}
+
+/// Returns: what `std::to_chars` writes of a number, made by the C library.
+template <std::floating_point Real>
+[[nodiscard]] std::string printed_real(Real number) {
+    std::string sign = std::signbit(number) ? "-" : "";
+    if (!std::isfinite(number)) {
+        return sign + (std::isnan(number) ? "nan" : "inf");
+    }
+    const auto [digits, exponent] = shortest_digits(std::abs(number));
+    const auto count = static_cast<int>(digits.size());
+    // The shorter one of 1234.5 and 1.2345e+03.
+    const int alone = count == 1 ? 1 : 0;
+    if (exponent < alone - count - 3 || exponent > 5 - alone) {
+        const int power = exponent + count - 1;
+        std::array<char, 16> tail{};
+        std::snprintf(tail.data(), tail.size(), "e%c%02d", power < 0 ? '-' : '+', std::abs(power));
+        return sign + digits[0] + (count > 1 ? "." : "") + digits.substr(1) + tail.data();
+    }
+    if (exponent >= 0) {
+        std::array<char, 64> whole{};
+        std::snprintf(whole.data(), whole.size(), "%.0f", static_cast<double>(std::abs(number)));
+        return sign + whole.data();
+    }
+    const auto behind = static_cast<std::size_t>(-exponent);
+    if (behind >= digits.size()) {
+        return sign + "0." + std::string(behind - digits.size(), '0') + digits;
+    }
+    const auto before = digits.size() - behind;
+    return sign + digits.substr(0, before) + "." + digits.substr(before);
+}
+
+/// Returns: how many characters of a text are a number as `std::from_chars` takes it, 0 where none
+/// begins it.
+[[nodiscard]] inline std::size_t length_of_real(std::string_view text) noexcept {
+    const std::size_t sign = text.starts_with('-') ? 1 : 0;
+    const auto rest = text.substr(sign);
+    const auto begins = [&](std::string_view word) {
+        return rest.size() >= word.size() &&
+               std::equal(word.begin(), word.end(), rest.begin(),
+                          [](char a, char b) { return a == b || a == b + ('a' - 'A'); });
+    };
+    for (const std::string_view word : {"infinity", "inf", "nan"}) {
+        if (begins(word)) {
+            return sign + word.size();
+        }
+    }
+    const auto digits_from = [&](std::size_t at) {
+        const auto end = rest.find_first_not_of("0123456789", at);
+        return (end == rest.npos ? rest.size() : end) - std::min(at, rest.size());
+    };
+    auto end = digits_from(0);
+    auto count = end;
+    if (end < rest.size() && rest[end] == '.') {
+        const auto behind = digits_from(end + 1);
+        count += behind;
+        end += count > 0 ? behind + 1 : 0;
+    }
+    if (count == 0) {
+        return 0;
+    }
+    if (end < rest.size() && (rest[end] == 'e' || rest[end] == 'E')) {
+        const bool has_sign =
+            end + 1 < rest.size() && (rest[end + 1] == '-' || rest[end + 1] == '+');
+        const auto from = end + 1 + (has_sign ? 1 : 0);
+        const auto power = digits_from(from);
+        end = power > 0 ? from + power : end;
+    }
+    return sign + end;
+}
+
+/// As `std::from_chars`, by the C library. Complexity: O(length of the number).
+template <std::floating_point Real>
+std::from_chars_result scan_real(const char* first, const char* last, Real& number) {
+    const auto size = length_of_real({first, static_cast<std::size_t>(last - first)});
+    if (size == 0) {
+        return {first, std::errc::invalid_argument};
+    }
+    std::string text(first, size);
+    if (const auto point = text.find('.'); point != text.npos) {
+        text.replace(point, 1, std::localeconv()->decimal_point);
+    }
+    const auto read = read_as(text.c_str(), nullptr, Real{});
+    const bool names_infinity = text.find_first_of("iI") != text.npos;
+    if (std::isinf(read) && !names_infinity) {
+        return {first + size, std::errc::result_out_of_range};
+    }
+    number = read;
+    return {first + size, std::errc()};
+}
+
+/// As `std::from_chars`.
+template <std::floating_point Real>
+std::from_chars_result read_real(const char* first, const char* last, Real& number) {
+#if defined(__cpp_lib_to_chars)
+    return std::from_chars(first, last, number);
+#else
+    return scan_real(first, last, number);
+#endif
+}
+
+/// Writes the shortest text that reads back as the number. Returns: what is behind it.
+/// Requires: room for `real_text_size`.
+template <std::floating_point Real>
+[[nodiscard]] char* put_real(char* to, Real number) {
+#if defined(__cpp_lib_to_chars)
+    return std::to_chars(to, to + real_text_size, number).ptr;
+#else
+    const auto text = printed_real(number);
+    return std::copy(text.begin(), text.end(), to);
+#endif
+}
+
+/// Returns: a number with so many digits behind the point.
+[[nodiscard]] inline std::string fixed_text(double number, int digits) {
+    std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, "%.*f", digits, number)),
+                     ' ');
+    std::snprintf(text.data(), text.size() + 1, "%.*f", digits, number);
+    const std::string_view point = std::localeconv()->decimal_point;
+    if (const auto at = text.find(point); point != "." && at != text.npos) {
+        text.replace(at, point.size(), ".");
+    }
+    return text;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_IO_DETAIL_REAL_TEXT_HPP
+
 // <stemma/io/json_writer.hpp>
 #ifndef STEMMA_IO_JSON_WRITER_HPP
 #define STEMMA_IO_JSON_WRITER_HPP
@@ -10270,9 +10616,14 @@ private:
 
     template <class Number>
     void append_number(Number number) {
-        std::array<char, 32> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        buffer_.append(std::string_view(digits.data(), end));
+        std::array<char, detail::real_text_size> digits{};
+        const char* end = nullptr;
+        if constexpr (std::is_floating_point_v<Number>) {
+            end = detail::put_real(digits.data(), number);
+        } else {
+            end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        }
+        buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
     }
 
     void flush_if_full() {
@@ -10594,6 +10945,7 @@ enum class provenance : std::uint8_t {
     function,    ///< local functions
     scope,       ///< scoped node names
     parameter,   ///< names of the initializers that are read
+    contents,    ///< contents of the initializers that are read, found in a checkpoint
     torchscript, ///< a TorchScript archive
     trace,       ///< an aligned trace
     fx,          ///< an aligned FX graph
@@ -10608,7 +10960,7 @@ enum class provenance : std::uint8_t {
 namespace detail {
 
 /// How many the library knows.
-inline constexpr std::size_t provenance_count = 15;
+inline constexpr std::size_t provenance_count = 16;
 
 } // namespace detail
 
@@ -10616,9 +10968,9 @@ inline constexpr std::size_t provenance_count = 15;
 /// know.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
     constexpr std::array<std::string_view, detail::provenance_count> names{
-        "export",    "recorded",    "metadata", "function", "scope",
-        "parameter", "torchscript", "trace",    "fx",       "leftover",
-        "consumer",  "producer",    "between",  "owner",    "root"};
+        "export",   "recorded",    "metadata", "function", "scope",    "parameter",
+        "contents", "torchscript", "trace",    "fx",       "leftover", "consumer",
+        "producer", "between",     "owner",    "root"};
     const auto number = static_cast<std::size_t>(p);
     return number < detail::provenance_count ? names[number] : "other";
 }
@@ -17236,6 +17588,12 @@ struct parameter_names {
 
 namespace stemma::detail {
 
+/// Modules that say which parameters they have, be they read or not.
+template <class Modules>
+concept declaring_modules = requires(const Modules& modules, id m) {
+    modules.parameter_count(m);
+};
+
 /// Which modules compute something themselves, as far as names tell.
 template <module_view Modules>
 class module_code {
@@ -17245,7 +17603,8 @@ public:
     module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
         : tree_(modules.index())
         , holds_only_numbers_(tree_.size(), false)
-        , owns_below_(tree_.size(), false) {
+        , owns_below_(tree_.size(), false)
+        , declares_below_(tree_.size(), false) {
         std::vector<bool> other(tree_.size(), false); // owns a parameter, or what has a name
         for (id p = 0; p < ops.parameter_count(); ++p) {
             for (auto owner : owners.of(p)) {
@@ -17261,6 +17620,10 @@ public:
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             const auto above = tree_.parent(m);
             owns_below_[above] = owns_below_[above] || owns_below_[m];
+            if constexpr (declaring_modules<Modules>) {
+                declares_below_[m] = declares_below_[m] || modules.parameter_count(m) > 0;
+            }
+            declares_below_[above] = declares_below_[above] || declares_below_[m];
         }
         for (id m = 0; m < tree_.size(); ++m) {
             holds_only_numbers_[m] = holds_only_numbers_[m] && !other[m];
@@ -17282,10 +17645,17 @@ public:
     /// Whether a module or one inside owns a parameter.
     [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
 
+    /// Whether a module or one inside has parameters, be they read or not.
+    [[nodiscard]] bool declares_below(id m) const { return declares_below_[m]; }
+
+    /// Whether a module has parameters that nobody reads, as they were folded into others.
+    [[nodiscard]] bool is_folded(id m) const { return declares_below_[m] && !owns_below_[m]; }
+
 private:
     const tree_index& tree_;
     std::vector<bool> holds_only_numbers_;
     std::vector<bool> owns_below_;
+    std::vector<bool> declares_below_;
 };
 
 } // namespace stemma::detail
@@ -17546,6 +17916,30 @@ public:
             const auto units = common_ends(kinds, first, end);
             for (std::size_t i = 0; i < units.size(); ++i) {
                 f(kinds[first + i].second, units[i]);
+            }
+        }
+    }
+
+    /// Calls `f(m, operators)` for what follows a module that holds, behind all that reads
+    /// parameters, another one without any: an activation. Whichever of both does it, it is in the
+    /// first. Complexity: O(modules).
+    template <class Function>
+    void for_each_activated(Function f) const {
+        std::vector<id> last(tree_.size(), no_id); // what a module holds last
+        for (id m = 1; m < tree_.size(); ++m) {
+            last[tree_.parent(m)] = m;
+        }
+        for (id m = 1; m < tree_.size(); ++m) {
+            const auto inner = last[m];
+            const bool activated = inner != no_id && tree_.end(inner) == inner + 1 &&
+                                   !code_.declares_below(inner) && !code_.owns_below(inner) &&
+                                   !code_.is_list(m) && code_.owns_below(m);
+            if (!activated || exits_.only(m) == no_id) {
+                continue;
+            }
+            const auto unit = units_.behind(exits_.only(m));
+            if (!unit.empty() && computes_elementwise(unit)) {
+                f(m, unit);
             }
         }
     }
@@ -18179,8 +18573,13 @@ private:
         for (std::size_t a = 0, b = 0; a < members.size(); a = b) {
             for (b = a + 1; b < members.size() && !exits_.has_any(members[b].module); ++b) {
             }
-            if (b < members.size() && exits_.only(members[a].module) != no_id) {
+            if (exits_.only(members[a].module) == no_id) {
+                continue;
+            }
+            if (b < members.size()) {
                 look_between(sequence, members, a, b, mixed);
+            } else {
+                look_behind(sequence, members, a);
             }
         }
     }
@@ -18201,11 +18600,14 @@ private:
             return;
         }
         std::vector<member> vacant;
+        bool folded = false;
         auto next = a + 1;
         for (auto n = members[a].number + 1; n < members[b].number; ++n) {
             const bool known = next < b && members[next].number == n;
             if (!known) {
                 vacant.push_back({n, no_id});
+            } else if (code_.is_folded(members[next].module)) {
+                folded = true;
             } else if (!code_.owns_below(members[next].module)) {
                 vacant.push_back(members[next]);
             }
@@ -18225,11 +18627,27 @@ private:
             for (auto& unit : found) {
                 take(vacant.front(), sequence, std::move(unit));
             }
-        } else if (found.size() == 1 && !vacant.empty() && !is_convolution(first)) {
+        } else if (found.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // What is left out then does nothing any more, as a dropout: that comes last.
             take(vacant.front(), sequence, std::move(found.front()));
         } else if (vacant.empty() && mixed && found.size() == 1) {
             look_inside(members[a].module, found.front());
+        }
+    }
+
+    /// One member without parameters that ends a sequence, behind one that was folded: what a
+    /// normalization is followed by.
+    void look_behind(id sequence, const std::vector<member>& members, std::size_t a) {
+        const bool ends_so = members.size() == a + 3 && code_.is_folded(members[a + 1].module) &&
+                             !code_.declares_below(members[a + 2].module) &&
+                             is_leaf(members[a + 2].module) &&
+                             !code_.owns_below(members[a + 2].module);
+        if (!ends_so) {
+            return;
+        }
+        if (auto unit = units_.behind(exits_.only(members[a].module)); !unit.empty()) {
+            steps_.push_back(
+                {sequence, members[a + 2].number, members[a + 2].module, std::move(unit)});
         }
     }
 
@@ -18243,16 +18661,21 @@ private:
             return;
         }
         member last{0, no_id};
-        member vacant{0, no_id};
+        std::vector<member> held;
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
             if (const auto number = list_place(modules_.attribute(c))) {
+                held.push_back({*number, c});
                 const bool owns = code_.owns_below(c);
-                last = owns && *number >= last.number ? member{*number, c} : last;
+                last = owns && *number >= last.number ? held.back() : last;
             }
         }
-        vacant.number = last.number + 1;
-        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            vacant.module = list_place(modules_.attribute(c)) == vacant.number ? c : vacant.module;
+        std::sort(held.begin(), held.end(),
+                  [](const member& a, const member& b) { return a.number < b.number; });
+        member vacant{last.number + 1, no_id};
+        for (const auto& one : held) {
+            const bool next = one.number == vacant.number;
+            vacant.number += next && code_.is_folded(one.module) ? 1U : 0U;
+            vacant.module = next && !code_.is_folded(one.module) ? one.module : vacant.module;
         }
         if (last.module != no_id) {
             steps_.push_back({m, vacant.number, vacant.module, unit});
@@ -18357,7 +18780,9 @@ private:
                 found[v] = module;
             }
         };
-        equal_modules(ops_, modules_, code_, owners_, units, exits).for_each_end(give);
+        const equal_modules ends(ops_, modules_, code_, owners_, units, exits);
+        ends.for_each_activated(give);
+        ends.for_each_end(give);
         sequence_steps<Ops, Modules> steps(ops_, modules_, code_, units, exits);
         for (const auto& step : steps.run()) {
             if (step.member == no_id) {
@@ -18892,6 +19317,481 @@ struct scope_names {
 
 #endif // STEMMA_EVIDENCE_SCOPE_NAMES_HPP
 
+// <stemma/core/detail/held_policy.hpp>
+#ifndef STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+#define STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+
+// What the types share that hold any policy of a role.
+namespace stemma::detail {
+
+/// Keeps a converting constructor from being taken for one that copies.
+template <class P, class Any>
+concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
+
+/// A function that answers the one question of a role, in place of a policy.
+template <class F, class Any, class Result, class... Arguments>
+concept held_function = other_than<F, Any> && answering<F, Result, Arguments...>;
+
+/// What is remembered of a policy besides what it does.
+class held_name {
+public:
+    held_name() = default;
+    explicit held_name(std::string name) : name_(std::move(name)), chosen_(true) {}
+
+    /// What the policy calls itself, or was called where it was found; "" where neither is.
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+    /// Whether it holds a policy; else it acts as the default.
+    [[nodiscard]] bool is_chosen() const noexcept { return chosen_; }
+
+    /// What records call it from now on.
+    void set_name(std::string name) { name_ = std::move(name); }
+
+private:
+    std::string name_;
+    bool chosen_ = false;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP
+
+// <stemma/model/source_lines.hpp>
+#ifndef STEMMA_MODEL_SOURCE_LINES_HPP
+#define STEMMA_MODEL_SOURCE_LINES_HPP
+
+namespace stemma {
+
+/// A line of a program.
+struct source_position {
+    std::string_view file;     ///< the path, or what is left of it
+    std::uint32_t line = 0;    ///< from 1
+    std::string_view function; ///< "" where unknown
+
+    friend bool operator==(const source_position&, const source_position&) = default;
+};
+
+/// Who wrote what a frame of a call stack runs, in the order in which a user wants to read it.
+enum class frame_kind : std::uint8_t {
+    own,     ///< the user
+    package, ///< who wrote a package of models on top of PyTorch
+    library, ///< PyTorch, Python, or nobody: generated code
+};
+
+/// Returns: a position as messages show it: `model.py:120 in forward`. Complexity: O(length).
+[[nodiscard]] inline std::string to_text(const source_position& at) {
+    std::string text(at.file);
+    text.append(":").append(std::to_string(at.line));
+    return at.function.empty() ? text : text.append(" in ").append(at.function);
+}
+
+/// Where the operators of a graph were written: for each a chain of frames. Every text, frame and
+/// chain is kept once.
+class source_lines {
+public:
+    /// A line, by numbers of texts.
+    struct frame {
+        id file = 0;
+        std::uint32_t line = 0;
+        id function = 0;
+        std::uint32_t text = 0; ///< hash of the line as it was, 0 where unknown
+        frame_kind kind = frame_kind::own;
+
+        friend bool operator==(const frame&, const frame&) = default;
+    };
+
+    /// Whether nothing is known of any operator or module.
+    [[nodiscard]] bool empty() const noexcept { return chain_of_.empty() && frame_of_.empty(); }
+
+    /// Returns: the number of a frame, whose file has that full path. Complexity: O(length).
+    id add_frame(const source_position& at, frame_kind kind, std::uint32_t text = 0) {
+        const frame made{paths_.intern(at.file), at.line, functions_.intern(at.function), text,
+                         kind};
+        const auto hash =
+            detail::hash_mix(detail::hash_mix(made.file, made.line),
+                             detail::hash_mix(made.function, (std::uint64_t{text} << 8U) |
+                                                                 static_cast<std::uint64_t>(kind)));
+        const auto next = static_cast<id>(frames_.size());
+        const auto found =
+            frame_index_.insert(hash, next, [&](id known) { return frames_[known] == made; });
+        if (found == next) {
+            frames_.push_back(made);
+        }
+        return found;
+    }
+
+    /// Returns: the number of the chain in which frame `at` was called from the frames of chain
+    /// `callers`, `no_id` for none. Complexity: O(1) expected.
+    id add_link(id callers, id at) {
+        const auto next = static_cast<id>(links_.size());
+        const auto found = link_index_.insert(detail::hash_mix(callers, at), next, [&](id known) {
+            return links_[known].callers == callers && links_[known].at == at;
+        });
+        if (found == next) {
+            // What is further inside counts among frames of a kind.
+            const auto shown = callers == no_id ? no_id : links_[callers].shown;
+            const bool counts =
+                shown == no_id || frames_[at].kind <= frames_[links_[shown].at].kind;
+            links_.push_back({callers, at, counts ? next : shown});
+        }
+        return found;
+    }
+
+    /// Says which chain an operator has. Complexity: O(1) amortized.
+    void set(id node, id chain) {
+        if (chain == no_id) {
+            return;
+        }
+        if (chain_of_.size() <= node) {
+            chain_of_.resize(std::size_t{node} + 1, no_id);
+        }
+        chain_of_[node] = chain;
+    }
+
+    /// Says at which frame the forward of a module begins. Complexity: O(1) amortized.
+    void set_module(id module, id at) {
+        if (frame_of_.size() <= module) {
+            frame_of_.resize(std::size_t{module} + 1, no_id);
+        }
+        frame_of_[module] = at;
+    }
+
+    /// Says what the files are called, by number; else they are called by their paths.
+    void name_files(std::vector<std::string> names) { names_ = std::move(names); }
+
+    /// Returns: the chain of an operator, `no_id` where nothing is known.
+    [[nodiscard]] id chain_of(id node) const noexcept {
+        return node < chain_of_.size() ? chain_of_[node] : no_id;
+    }
+
+    /// Returns: the frame at which the forward of a module begins, `no_id` where unknown.
+    [[nodiscard]] id frame_of_module(id module) const noexcept {
+        return module < frame_of_.size() ? frame_of_[module] : no_id;
+    }
+
+    /// Returns: the frame in which a user looks for what has this chain: the innermost one of the
+    /// user's, else of a package, else of all. Requires: there is such a chain.
+    [[nodiscard]] id frame_of_chain(id chain) const noexcept {
+        return links_[links_[chain].shown].at;
+    }
+
+    /// Returns: that of an operator, `no_id` where nothing is known.
+    [[nodiscard]] id frame_of(id node) const noexcept {
+        const auto chain = chain_of(node);
+        return chain == no_id ? no_id : frame_of_chain(chain);
+    }
+
+    /// Returns: the line of an operator that a user looks for; see `frame_of_chain`.
+    [[nodiscard]] std::optional<source_position> of(id node) const {
+        const auto found = frame_of(node);
+        return found == no_id ? std::nullopt : std::optional(position(found));
+    }
+
+    /// Returns: the frames of a chain, the innermost one first. Complexity: O(its length).
+    [[nodiscard]] std::vector<id> frames_of_chain(id chain) const {
+        std::vector<id> found;
+        for (; chain != no_id; chain = links_[chain].callers) {
+            found.push_back(links_[chain].at);
+        }
+        return found;
+    }
+
+    /// Returns: a frame by number, with the name of its file.
+    [[nodiscard]] source_position position(id number) const {
+        const auto& one = frames_[number];
+        return {file_name(one.file), one.line, functions_[one.function]};
+    }
+
+    /// Returns: what a file is called.
+    [[nodiscard]] std::string_view file_name(id file) const {
+        return file < names_.size() ? std::string_view(names_[file]) : paths_[file];
+    }
+
+    /// Returns: the path of a file as it was given.
+    [[nodiscard]] std::string_view path(id file) const { return paths_[file]; }
+    /// Returns: a function by number.
+    [[nodiscard]] std::string_view function(id number) const { return functions_[number]; }
+
+    /// Returns: how many files there are.
+    [[nodiscard]] std::size_t file_count() const noexcept { return paths_.size(); }
+    /// Returns: how many functions there are.
+    [[nodiscard]] std::size_t function_count() const noexcept { return functions_.size(); }
+
+    /// All frames, by number.
+    [[nodiscard]] std::span<const frame> frames() const noexcept { return frames_; }
+    /// Returns: how many chains there are.
+    [[nodiscard]] std::size_t chain_count() const noexcept { return links_.size(); }
+    /// Returns: the chain of the callers of the innermost frame, and that frame.
+    [[nodiscard]] std::pair<id, id> link(id chain) const noexcept {
+        return {links_[chain].callers, links_[chain].at};
+    }
+
+    /// Returns: how many operators something is known of. Complexity: O(operators).
+    [[nodiscard]] std::size_t known_count() const noexcept {
+        std::size_t count = 0;
+        for (const auto chain : chain_of_) {
+            count += chain == no_id ? 0U : 1U;
+        }
+        return count;
+    }
+
+    /// Returns: the hash of a line of text as frames keep it, never 0; blanks around it do not
+    /// count. Complexity: O(length).
+    [[nodiscard]] static std::uint32_t hash_text(std::string_view line) noexcept {
+        constexpr std::string_view blanks = " \t\r\n\f";
+        const auto first = line.find_first_not_of(blanks);
+        line = first == line.npos ? std::string_view()
+                                  : line.substr(first, line.find_last_not_of(blanks) - first + 1);
+        const auto whole = detail::fnv1a(line);
+        const auto half = static_cast<std::uint32_t>(whole ^ (whole >> 32U));
+        return half == 0 ? 1 : half;
+    }
+
+private:
+    struct chain_link {
+        id callers = no_id;
+        id at = no_id;    // frame
+        id shown = no_id; // chain that ends at the frame to be shown
+    };
+
+    detail::string_pool paths_;
+    detail::string_pool functions_;
+    std::vector<std::string> names_; // by file
+    std::vector<frame> frames_;
+    detail::flat_index frame_index_;
+    std::vector<chain_link> links_;
+    detail::flat_index link_index_;
+    std::vector<id> chain_of_; // by vertex index
+    std::vector<id> frame_of_; // by module
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_SOURCE_LINES_HPP
+
+// <stemma/evidence/user_frames.hpp>
+#ifndef STEMMA_EVIDENCE_USER_FRAMES_HPP
+#define STEMMA_EVIDENCE_USER_FRAMES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_frame_kind = requires(const P& p, const source_position& at) {
+    { p.kind(at) } -> std::same_as<frame_kind>;
+};
+
+/// Whether the folders `wanted` (`torch/nn`) stand somewhere in a path, one behind the other.
+[[nodiscard]] inline bool has_folders(std::string_view path, std::string_view wanted) noexcept {
+    for (auto at = path.find(wanted); at != path.npos && !wanted.empty();
+         at = path.find(wanted, at + 1)) {
+        const auto end = at + wanted.size();
+        if ((at == 0 || path[at - 1] == '/') && (end == path.size() || path[end] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns: where the part of a path begins that names a package which was installed, `npos` where
+/// it names none: behind the last `site-packages` or `dist-packages`.
+[[nodiscard]] inline std::size_t installed_part(std::string_view path) noexcept {
+    constexpr std::string_view folders[]{"/site-packages/", "/dist-packages/"};
+    auto found = path.npos;
+    for (const auto folder : folders) {
+        if (const auto at = path.rfind(folder); at != path.npos) {
+            found = found == path.npos ? at + folder.size() : std::max(found, at + folder.size());
+        }
+    }
+    return found;
+}
+
+/// Returns: where the part of a path begins that names a module of Python itself, or `npos`: behind
+/// `lib/python3.11/`, in Windows behind `Python311/Lib/`.
+[[nodiscard]] inline std::size_t standard_part(std::string_view path) noexcept {
+    const auto behind = [&](std::string_view folder) -> std::size_t {
+        const auto at = path.rfind(folder);
+        const auto slash = at == path.npos ? at : path.find('/', at + folder.size());
+        const auto version = slash == path.npos
+                                 ? std::string_view()
+                                 : path.substr(at + folder.size(), slash - at - folder.size());
+        const bool numbered = !version.empty() && version.front() >= '0' && version.front() <= '9';
+        return numbered ? slash + 1 : path.npos;
+    };
+    if (const auto unix_like = behind("/lib/python"); unix_like != path.npos) {
+        return unix_like;
+    }
+    const auto windows = behind("/Python");
+    return windows != path.npos && path.substr(windows).starts_with("Lib/") ? windows + 4
+                                                                            : path.npos;
+}
+
+/// Returns: a path with `/` for `\`. Complexity: O(length).
+[[nodiscard]] inline std::string with_slashes(std::string_view path) {
+    std::string text(path);
+    std::replace(text.begin(), text.end(), '\\', '/');
+    return text;
+}
+
+} // namespace detail
+
+/// Says whose the frames of call stacks are. Of a stack, a user is shown the innermost frame that
+/// is `own`; where there is none, that of a `package`, else the innermost one.
+///
+/// `kind(at)`: who wrote the line `at`, whose file is a full path as the exporter wrote it.
+///
+/// Requires: the same answer for the same file and function.
+/// Complexity: callers ask once per frame.
+template <class P>
+concept frames_policy = policy_for<P, frames_category> && detail::has_frame_kind<P>;
+
+/// All files are the user's, but those of packages that are installed, of PyTorch, of packages of
+/// models, of Python, and code that was generated.
+struct not_in_packages {
+    using policy_category = frames_category;
+
+    /// Further packages, as folders in a path: `mylib/models`.
+    std::vector<std::string> packages{};
+    /// Folders that are the user's all the same, also where they are installed: `transformers`.
+    std::vector<std::string> own{};
+
+    [[nodiscard]] frame_kind kind(const source_position& at) const {
+        const auto path = detail::with_slashes(at.file);
+        const auto in = [&](const auto& folders) {
+            return std::any_of(std::begin(folders), std::end(folders), [&](std::string_view one) {
+                return detail::has_folders(path, one);
+            });
+        };
+        if (in(own)) {
+            return frame_kind::own;
+        }
+        if (path.empty() || path.front() == '<') {
+            return path.starts_with("<ipython-input") || path == "<stdin>" ? frame_kind::own
+                                                                           : frame_kind::library;
+        }
+        const auto installed = detail::installed_part(path);
+        const auto package = std::string_view(path).substr(installed == path.npos ? 0 : installed);
+        const auto is_first = [&](std::string_view name) {
+            return package.starts_with(name) &&
+                   (package.size() == name.size() || package[name.size()] == '/');
+        };
+        const bool of_torch =
+            in(torch_folders) ||
+            (installed != path.npos && std::any_of(libraries.begin(), libraries.end(), is_first));
+        if (of_torch || (installed == path.npos && detail::standard_part(path) != path.npos)) {
+            return frame_kind::library;
+        }
+        return installed != path.npos || in(model_folders) || in(packages) ? frame_kind::package
+                                                                           : frame_kind::own;
+    }
+
+private:
+    // Two folders each, as users call theirs `torch` or `transformers` as well.
+    static constexpr std::array<std::string_view, 16> torch_folders{"torch/nn",
+                                                                    "torch/_dynamo",
+                                                                    "torch/_export",
+                                                                    "torch/export",
+                                                                    "torch/fx",
+                                                                    "torch/_functorch",
+                                                                    "torch/jit",
+                                                                    "torch/_higher_order_ops",
+                                                                    "torch/onnx",
+                                                                    "torch/_inductor",
+                                                                    "torch/_ops.py",
+                                                                    "torch/_library",
+                                                                    "torch/_jit_internal.py",
+                                                                    "torch/utils",
+                                                                    "torch/functional.py",
+                                                                    "torch/autograd"};
+    static constexpr std::array<std::string_view, 10> model_folders{
+        "transformers/models",
+        "transformers/modeling_utils.py",
+        "transformers/integrations",
+        "transformers/utils",
+        "torchvision/models",
+        "torchvision/ops",
+        "torchaudio/models",
+        "diffusers/models",
+        "timm/models",
+        "timm/layers"};
+    static constexpr std::array<std::string_view, 4> libraries{"torch", "functorch", "onnxscript",
+                                                               "torch_xla"};
+};
+
+/// The user's are files below some folders only; all else is as `not_in_packages` says, and of
+/// nobody's own.
+struct in_folders {
+    using policy_category = frames_category;
+
+    std::vector<std::string> folders{}; ///< as they stand in a path: `my_project/models`
+
+    [[nodiscard]] frame_kind kind(const source_position& at) const {
+        const auto kind = not_in_packages{.packages = {}, .own = folders}.kind(at);
+        const auto path = detail::with_slashes(at.file);
+        const bool inside = std::any_of(folders.begin(), folders.end(), [&](const auto& folder) {
+            return detail::has_folders(path, folder);
+        });
+        return kind == frame_kind::own && !inside ? frame_kind::package : kind;
+    }
+};
+
+/// Every frame counts: shown is the innermost one, be it in PyTorch.
+struct innermost_frame {
+    using policy_category = frames_category;
+
+    [[nodiscard]] constexpr frame_kind kind(const source_position&) const noexcept {
+        return frame_kind::own;
+    }
+};
+
+/// Holds any policy, or a function as its `kind`; without one it acts as `not_in_packages`.
+class any_frames {
+public:
+    using policy_category = frames_category;
+
+    any_frames() = default;
+
+    /// Holds a copy of `chosen`.
+    template <class P>
+        requires(detail::other_than<P, any_frames>&& frames_policy<P>)
+    any_frames(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : kind_([chosen = std::move(chosen)](const source_position& at) -> frame_kind {
+            return chosen.kind(at);
+        }) {}
+
+    /// Kinds are what `kind(at)` says.
+    template <detail::held_function<any_frames, frame_kind, const source_position&> F>
+    any_frames(F kind) // NOLINT(google-explicit-constructor): as above
+        : kind_(std::move(kind)) {}
+
+    /// Whether one was chosen.
+    [[nodiscard]] bool is_chosen() const noexcept { return static_cast<bool>(kind_); }
+
+    [[nodiscard]] frame_kind kind(const source_position& at) const {
+        return kind_ ? kind_(at) : not_in_packages{}.kind(at);
+    }
+
+private:
+    std::function<frame_kind(const source_position&)> kind_;
+};
+
+/// Put `static_assert(explain_frames_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_frames_policy() {
+    static_assert(std::copy_constructible<P>, "frames policy: make the class copyable");
+    static_assert(detail::declares<P, frames_category>,
+                  "frames policy: add `using policy_category = stemma::frames_category;`");
+    static_assert(detail::has_frame_kind<P>,
+                  "frames policy: add `stemma::frame_kind kind(const stemma::source_position&) "
+                  "const`");
+    return frames_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_USER_FRAMES_HPP
+
 // <stemma/fold/acyclic_parts.hpp>
 #ifndef STEMMA_FOLD_ACYCLIC_PARTS_HPP
 #define STEMMA_FOLD_ACYCLIC_PARTS_HPP
@@ -19152,45 +20052,6 @@ inline constexpr std::string_view standard_domain = "ai.onnx";
 } // namespace stemma::detail
 
 #endif // STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
-
-// <stemma/core/detail/held_policy.hpp>
-#ifndef STEMMA_CORE_DETAIL_HELD_POLICY_HPP
-#define STEMMA_CORE_DETAIL_HELD_POLICY_HPP
-
-// What the types share that hold any policy of a role.
-namespace stemma::detail {
-
-/// Keeps a converting constructor from being taken for one that copies.
-template <class P, class Any>
-concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
-
-/// A function that answers the one question of a role, in place of a policy.
-template <class F, class Any, class Result, class... Arguments>
-concept held_function = other_than<F, Any> && answering<F, Result, Arguments...>;
-
-/// What is remembered of a policy besides what it does.
-class held_name {
-public:
-    held_name() = default;
-    explicit held_name(std::string name) : name_(std::move(name)), chosen_(true) {}
-
-    /// What the policy calls itself, or was called where it was found; "" where neither is.
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
-
-    /// Whether it holds a policy; else it acts as the default.
-    [[nodiscard]] bool is_chosen() const noexcept { return chosen_; }
-
-    /// What records call it from now on.
-    void set_name(std::string name) { name_ = std::move(name); }
-
-private:
-    std::string name_;
-    bool chosen_ = false;
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP
 
 // <stemma/tagging/diagnostics.hpp>
 #ifndef STEMMA_TAGGING_DIAGNOSTICS_HPP
@@ -21099,6 +21960,13 @@ struct load_value {
     }
 };
 
+/// What an operator does when a model runs once, with all that runs inside of it.
+struct operator_work {
+    std::uint64_t macs = 0;        ///< multiplications whose results are added up
+    std::uint64_t flops = 0;       ///< two for each of these, and all other operations
+    std::uint64_t activations = 0; ///< bytes of the values that it makes
+};
+
 /// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
 /// what it answers is valid as long as the reader. By one thread at a time.
 class load_reader {
@@ -21136,6 +22004,9 @@ public:
 
     /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
     [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
+
+    /// Returns: what it does; nothing where that is unknown.
+    [[nodiscard]] virtual operator_work work(id) const { return {}; }
 };
 
 /// What an operator adds to the part it is in.
@@ -21162,6 +22033,10 @@ struct operator_load {
     /// Returns: what it makes, by position.
     [[nodiscard]] std::vector<load_value> outputs() const {
         return details == nullptr ? std::vector<load_value>() : details->outputs(node);
+    }
+    /// Returns: what it does when the model runs.
+    [[nodiscard]] operator_work work() const {
+        return details == nullptr ? operator_work() : details->work(node);
     }
     /// Returns: an attribute of type INT; nothing where there is none.
     [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
@@ -21232,6 +22107,29 @@ struct cost_in_operators {
     static constexpr std::string_view name = "operators";
     [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
         return load.operators;
+    }
+};
+
+/// How many multiplications a part computes whose results are added up.
+struct cost_in_macs {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "macs";
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const { return load.work().macs; }
+};
+
+/// How many operations a part computes, two for each of these.
+struct cost_in_flops {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "flops";
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const { return load.work().flops; }
+};
+
+/// How many bytes of values the operators of a part make.
+struct cost_in_activations {
+    using policy_category = cost_category;
+    static constexpr std::string_view name = "activations";
+    [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
+        return load.work().activations;
     }
 };
 
@@ -21416,6 +22314,26 @@ private:
 
 #endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
 
+// <stemma/core/detail/bit_cast.hpp>
+#ifndef STEMMA_CORE_DETAIL_BIT_CAST_HPP
+#define STEMMA_CORE_DETAIL_BIT_CAST_HPP
+
+namespace stemma::detail {
+
+/// As `std::bit_cast`, which libc++ has from version 14 on; not for constant expressions.
+template <class To, class From>
+    requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> &&
+             std::is_trivially_copyable_v<From>)
+[[nodiscard]] To bit_cast(const From& from) noexcept {
+    To to;
+    std::memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_CORE_DETAIL_BIT_CAST_HPP
+
 // <stemma/numerics/tensor_values.hpp>
 #ifndef STEMMA_NUMERICS_TENSOR_VALUES_HPP
 #define STEMMA_NUMERICS_TENSOR_VALUES_HPP
@@ -21439,7 +22357,7 @@ namespace detail {
 
 /// Returns: the number that a bfloat16 stands for.
 [[nodiscard]] inline double from_bfloat16(std::uint16_t bits) noexcept {
-    return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
+    return static_cast<double>(detail::bit_cast<float>(std::uint32_t{bits} << 16U));
 }
 
 /// Returns: the nearest number with a fraction of so many bits, ties to even, where the smallest
@@ -21474,7 +22392,7 @@ namespace detail {
 /// Returns: the bits of the nearest bfloat16.
 [[nodiscard]] inline std::uint16_t to_bfloat16(double number) noexcept {
     const auto rounded = static_cast<float>(rounded_to(number, 7, -126));
-    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16U);
+    return static_cast<std::uint16_t>(detail::bit_cast<std::uint32_t>(rounded) >> 16U);
 }
 
 /// Element types by their number in ONNX, with bytes and real numbers of each element.
@@ -21589,7 +22507,7 @@ public:
         case 1:
         case 14:
             return read_as<std::uint32_t>(first, to, [](std::uint32_t bits) {
-                return static_cast<double>(std::bit_cast<float>(bits));
+                return static_cast<double>(detail::bit_cast<float>(bits));
             });
         case 2:
         case 9:
@@ -21614,7 +22532,7 @@ public:
         case 11:
         case 15:
             return read_as<std::uint64_t>(
-                first, to, [](std::uint64_t bits) { return std::bit_cast<double>(bits); });
+                first, to, [](std::uint64_t bits) { return detail::bit_cast<double>(bits); });
         case 12:
             return read_as<std::uint32_t>(first, to, [](std::uint32_t n) -> double { return n; });
         case 13:
@@ -22100,6 +23018,7 @@ enum class query_kind : std::uint8_t {
     depth,      ///< of one module: edges from the root
     leaf,       ///< of one module: nothing lies below it
     selected,   ///< of one module: it has a tag of its own
+    like,       ///< of one module: path or tag fits the pattern, or it does what such a one does
     nodes,      ///< of one module: operators in it and below
     parameters, ///< of one module: elements of its parameters and of those below
     weights,    ///< of one module: bytes of its parameters and of those below
@@ -22109,6 +23028,7 @@ enum class query_kind : std::uint8_t {
     source,     ///< of one operator: the provenance fits the pattern
     confidence, ///< of one operator
     conflict,   ///< of one operator: some claim disagrees
+    line,       ///< of one operator: it was written in such lines of a file that fits the pattern
     reads,      ///< of one operator: it reads a parameter whose name fits the pattern
     attribute,  ///< of one operator: it has an attribute, of that value
     weight,     ///< of one operator: it reads a parameter whose element type fits the pattern
@@ -22138,6 +23058,7 @@ struct query {
     std::string pattern;                             ///< a glob
     query_relation relation = query_relation::equal; ///< of what is compared
     double number = 0;                               ///< of what is compared
+    double last = 0;                                 ///< of `line`: the last one; 0: all
     std::size_t column = 1;                          ///< where it is written, from 1
     std::vector<query>
         parts{};        ///< what it is made of: one of `negation`, `module`, `has` and those
@@ -22245,6 +23166,7 @@ public:
     struct sizes {
         std::function<double(query_kind, id)> size;        ///< nodes, parameters or weights
         std::function<vertex_marks(const query&)> holders; ///< that hold what a query asks for
+        std::function<std::vector<id>(id)> like;           ///< that do the same as one
     };
 
     /// Requires: both outlive the matcher.
@@ -22317,6 +23239,8 @@ private:
             vertex_marks holds(size(), 0);
             find_paths(asked.pattern, holds);
             keep(holds, wanted, left);
+        } else if (asked.kind == query_kind::like) {
+            keep(find_like(asked.pattern), wanted, left);
         } else if (asked.kind == query_kind::has) {
             keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : vertex_marks(size(), 0),
                  wanted, left);
@@ -22356,6 +23280,30 @@ private:
         default:
             return keep([](id) { return false; });
         }
+    }
+
+    /// Returns: by module, whether path or tag fits a pattern, or it does what such a one does.
+    [[nodiscard]] vertex_marks find_like(std::string_view asked) const {
+        vertex_marks named(size(), 0);
+        if (asked.starts_with('/')) {
+            const glob pattern(asked, '/');
+            for (id m = 0; m < size(); ++m) {
+                named[m] = tags_->is_selected(m) && pattern.matches(tags_->text(m)) ? 1 : 0;
+            }
+        } else {
+            find_paths(asked, named);
+        }
+        auto holds = named;
+        for (id m = 0; sizes_.like && m < size(); ++m) {
+            // What is like one that was asked for before brought all others like it.
+            if (named[m] != 0 && (m == 0 || holds[m] != 2)) {
+                for (auto other : sizes_.like(m)) {
+                    holds[other] = 2;
+                }
+            }
+        }
+        std::replace(holds.begin(), holds.end(), char8_t{2}, char8_t{1});
+        return holds;
     }
 
     void find_paths(std::string_view asked, vertex_marks& holds) const {
@@ -22670,7 +23618,7 @@ public:
         const auto text = word();
         const auto end = text.data() + text.size();
         double number = 0;
-        const auto parsed = std::from_chars(text.data(), end, number);
+        const auto parsed = detail::read_real(text.data(), end, number);
         if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || !fits(number)) {
             fail(at_, wanted);
         }
@@ -22683,7 +23631,7 @@ public:
         const auto text = word();
         const auto end = text.data() + text.size();
         double number = 0;
-        const auto parsed = std::from_chars(text.data(), end, number);
+        const auto parsed = detail::read_real(text.data(), end, number);
         std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
         if (unit.ends_with('B')) {
             unit.remove_suffix(1);
@@ -22737,6 +23685,7 @@ enum class query_operand : std::uint8_t {
     attribute,  ///< a name, and perhaps a value
     place,      ///< another query
     two_places, ///< two of them
+    lines,      ///< a glob of files, and perhaps lines: `net.py:12`, `net.py:12-20`
 };
 
 struct query_key {
@@ -22745,7 +23694,7 @@ struct query_key {
     query_operand operand;
 };
 
-inline constexpr std::array<query_key, 24> query_keys{
+inline constexpr std::array<query_key, 26> query_keys{
     {{"after", query_kind::after, query_operand::place},
      {"attr", query_kind::attribute, query_operand::attribute},
      {"before", query_kind::before, query_operand::place},
@@ -22758,6 +23707,8 @@ inline constexpr std::array<query_key, 24> query_keys{
      {"feeds", query_kind::feeds, query_operand::place},
      {"from", query_kind::source, query_operand::pattern},
      {"has", query_kind::has, query_operand::place},
+     {"like", query_kind::like, query_operand::pattern},
+     {"line", query_kind::line, query_operand::lines},
      {"name", query_kind::name, query_operand::pattern},
      {"nodes", query_kind::nodes, query_operand::count},
      {"op", query_kind::op_type, query_operand::pattern},
@@ -22959,6 +23910,9 @@ private:
         case query_operand::attribute:
             read_attribute(asked);
             break;
+        case query_operand::lines:
+            read_lines(asked);
+            break;
         case query_operand::two_places:
             asked.parts.push_back(in_.up_to_dots([&] { return parse_place(); }));
             if (!in_.take("..")) {
@@ -22970,6 +23924,43 @@ private:
             asked.parts.push_back(parse_place());
             break;
         }
+    }
+
+    /// `net.py`, `net.py:12`, `net.py:12-20`.
+    void read_lines(query& asked) {
+        const auto start = in_.at();
+        asked.pattern = in_.take_pattern();
+        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+        const auto colon = asked.pattern.rfind(':');
+        const auto wanted =
+            std::string_view(asked.pattern).substr(std::min(colon, asked.pattern.size() - 1) + 1);
+        const bool bare = colon == asked.pattern.npos &&
+                          std::all_of(asked.pattern.begin(), asked.pattern.end(), is_digit);
+        if (bare || colon == 0) {
+            in_.fail(start, "the file is missing before the line: line:FILE:LINE");
+        }
+        if (colon == asked.pattern.npos || (colon == 1 && wanted.starts_with('\\'))) {
+            return; // all lines of a file, which may be `C:\net.py`
+        }
+        const auto number = [&](std::string_view text) {
+            double line = 0;
+            const auto* end = text.data() + text.size();
+            const bool reads = !text.empty() && text.size() < 10 &&
+                               std::all_of(text.begin(), text.end(), is_digit) &&
+                               std::from_chars(text.data(), end, line).ptr == end && line >= 1;
+            if (!reads) {
+                in_.fail(start, "'" + std::string(wanted) +
+                                    "' is no line: line:FILE:LINE or line:FILE:FIRST-LAST, from 1");
+            }
+            return line;
+        };
+        const auto dash = wanted.find('-');
+        asked.number = number(wanted.substr(0, dash));
+        asked.last = dash == wanted.npos ? asked.number : number(wanted.substr(dash + 1));
+        if (asked.last < asked.number) {
+            in_.fail(start, "'" + std::string(wanted) + "' ends before it begins");
+        }
+        asked.pattern.resize(colon);
     }
 
     /// `strides`, `strides=[2,2]`, `group>1`.
@@ -23141,7 +24132,8 @@ struct value_fact {
 };
 
 /// What a query asks of operators, values and modules besides names and places. Operators are given
-/// by vertex index, values and modules by number.
+/// by vertex index, values and modules by number. Facts that also know which modules do the same
+/// as one have `like(m)`, a list of these.
 template <class F>
 concept query_facts = requires(const F& facts, id number) {
     { facts.attributes(number) } -> std::convertible_to<std::vector<attribute_fact>>;
@@ -23168,7 +24160,33 @@ struct no_facts {
     [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
 };
 
+/// Facts that also know where operators were written: `source(number)` of the vertex index. Without
+/// it terms about lines hold for nothing.
+template <class F>
+concept sourced_facts = query_facts<F> && requires(const F& facts, id number) {
+    { facts.source(number) } -> std::convertible_to<std::optional<source_position>>;
+};
+
 namespace detail {
+
+/// Whether a place is as a term says: the file by its last names, as `models/net.py` is one
+/// `net.py`, and the line.
+[[nodiscard]] inline bool fits_line(const query& term, const glob& pattern,
+                                    const source_position& at) {
+    if (term.last > 0 && (at.line < term.number || at.line > term.last)) {
+        return false;
+    }
+    for (auto name = at.file;;) {
+        if (pattern.matches(name)) {
+            return true;
+        }
+        const auto slash = name.find('/');
+        if (slash == name.npos) {
+            return false;
+        }
+        name.remove_prefix(slash + 1);
+    }
+}
 
 /// What types are also called.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> type_aliases{
@@ -23226,7 +24244,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     }
     float asked = 0; // as files keep them
     const auto end = term.pattern.data() + term.pattern.size();
-    const auto parsed = std::from_chars(term.pattern.data(), end, asked);
+    const auto parsed = read_real(term.pattern.data(), end, asked);
     return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
            static_cast<float>(*fact.number) == asked;
 }
@@ -23255,7 +24273,8 @@ public:
                      const Facts& facts)
         : modules_(modules, tags,
                    {[this](query_kind kind, id m) { return size_of(kind, m); },
-                    [this](const query& asked) { return holders_of(asked); }})
+                    [this](const query& asked) { return holders_of(asked); },
+                    [this](id m) { return like(m); }})
         , tree_(&modules.index())
         , ops_(&ops)
         , attributions_(attributions)
@@ -23322,6 +24341,8 @@ private:
                                 [](const attribution& made) { return made.conflict; });
         case query_kind::reads:
             return narrow_to_readers(term.pattern, wanted, left);
+        case query_kind::line:
+            return narrow_to_lines(term, pattern, wanted, left);
         case query_kind::attribute:
             return keep_if_some(left, wanted, &Facts::attributes,
                                 [&](const auto& fact) { return fits_attribute(term, fact); });
@@ -23341,6 +24362,18 @@ private:
         default:
             return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
+    }
+
+    void narrow_to_lines(const query& term, const glob& pattern, bool wanted, left_t& left) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            if constexpr (sourced_facts<Facts>) {
+                const std::optional<source_position> at =
+                    facts_->source(static_cast<id>(index_of(ops_->graph(), v)));
+                return at && fits_line(term, pattern, *at);
+            } else {
+                return false;
+            }
+        });
     }
 
     [[nodiscard]] auto fits_value_of(const query& term) const {
@@ -23391,6 +24424,15 @@ private:
             }
         }
         return nodes_[m];
+    }
+
+    /// Returns: the modules that do the same as one, where facts know it.
+    [[nodiscard]] std::vector<id> like(id m) const {
+        if constexpr (requires { facts_->like(m); }) {
+            return facts_->like(m);
+        } else {
+            return {};
+        }
     }
 
     /// Returns: by module, whether it or one below has an operator that is asked for.
@@ -23619,6 +24661,7 @@ private:
         std::string text;
         switch (term.kind) {
         case query_kind::path:
+        case query_kind::like:
             text = "no module has the path '" + term.pattern + "'";
             break;
         case query_kind::tag:
@@ -23635,6 +24678,8 @@ private:
             return at_column("no module is so large, or so small", term);
         case query_kind::has:
             return at_column("no module holds such a node", term);
+        case query_kind::line:
+            return describe_line(term);
         case query_kind::attribute:
             return describe_attribute(term);
         case query_kind::weight:
@@ -23689,6 +24734,55 @@ private:
     }
 
     /// Of an attribute that some node has, what values there are; else what is called like it.
+    /// Which lines there are, or which files.
+    [[nodiscard]] std::string describe_line(const query& term) const {
+        const glob pattern(term.pattern);
+        nearest_texts like(term.pattern, 3);
+        std::uint32_t before = 0;
+        std::uint32_t behind = 0;
+        bool any = false;
+        bool in_file = false;
+        if constexpr (sourced_facts<Facts>) {
+            query file = term;
+            file.last = 0;
+            for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+                const std::optional<source_position> at =
+                    facts_.source(static_cast<id>(index_of(ops_.graph(), *it)));
+                if (!at) {
+                    continue;
+                }
+                any = true;
+                like.offer(at->file);
+                if (!fits_line(file, pattern, *at)) {
+                    continue;
+                }
+                in_file = true;
+                if (at->line < term.number) {
+                    before = std::max(before, at->line);
+                } else {
+                    behind = behind == 0 ? at->line : std::min(behind, at->line);
+                }
+            }
+        }
+        if (!any) {
+            return at_column("no node says where it was written, see docs/source.md", term);
+        }
+        std::string text = "no node was written in '" + term.pattern + "'";
+        if (in_file) {
+            text =
+                "no node was written there; the next ones of '" + term.pattern + "' are in line ";
+            text.append(before == 0 ? "" : std::to_string(before));
+            text.append(before == 0 || behind == 0 ? "" : " and ");
+            text.append(behind == 0 ? "" : std::to_string(behind));
+            return at_column(text, term);
+        }
+        std::string names;
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; files like it are '" : ", '").append(name).append("'");
+        }
+        return at_column(text + names, term);
+    }
+
     [[nodiscard]] std::string describe_attribute(const query& term) const {
         nearest_texts names(term.word, 3);
         nearest_texts texts(term.pattern, 3);
@@ -23753,7 +24847,7 @@ private:
                     like.offer(facts_.value(value).type);
                 }
             }
-        } else if (kind == query_kind::path) {
+        } else if (kind == query_kind::path || kind == query_kind::like) {
             matcher_.modules().for_each_path([&](id, std::string_view path) { like.offer(path); });
         } else if (kind == query_kind::tag) {
             for (id m = 0; m < count; ++m) {
@@ -23814,6 +24908,36 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
 } // namespace stemma
 
 #endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+
+// <stemma/report/column_direction.hpp>
+#ifndef STEMMA_REPORT_COLUMN_DIRECTION_HPP
+#define STEMMA_REPORT_COLUMN_DIRECTION_HPP
+
+namespace stemma {
+
+/// Which values of a column are the good ones.
+enum class column_direction : std::uint8_t {
+    neither, ///< one cannot say
+    lower,   ///< the low ones: time, error
+    higher,  ///< the high ones: similarity
+};
+
+/// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these.
+[[nodiscard]] constexpr bool read_direction(std::string_view text,
+                                            column_direction& direction) noexcept {
+    constexpr std::array<std::string_view, 3> names{"neither", "lower", "higher"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == text) {
+            direction = static_cast<column_direction>(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_COLUMN_DIRECTION_HPP
 
 // <stemma/io/detail/xml_text.hpp>
 #ifndef STEMMA_IO_DETAIL_XML_TEXT_HPP
@@ -23881,349 +25005,86 @@ inline void append_xml_text(std::string_view text, std::string& out) {
 
 #endif // STEMMA_IO_DETAIL_XML_TEXT_HPP
 
-// <stemma/report/fold_graph.hpp>
-#ifndef STEMMA_REPORT_FOLD_GRAPH_HPP
-#define STEMMA_REPORT_FOLD_GRAPH_HPP
+// <stemma/report/detail/dot_text.hpp>
+#ifndef STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
+#define STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
-/// What a box stands for.
-enum class box_kind : std::uint8_t {
-    one_operator,  ///< which stands in an open module itself
-    closed_module, ///< with all that is in it and below
-    rest,          ///< what did not fit into an open module
-};
-
-/// Something that a picture shows as one.
-struct folded_box {
-    box_kind kind = box_kind::one_operator; ///< what `of` names
-    id of = no_id;                          ///< vertex index, or module
-    id around = no_id;                      ///< the open module that it stands in
-    std::size_t operators = 0;              ///< how many it stands for
-};
-
-/// All that flows from one box to another one.
-struct folded_edge {
-    id from = no_id;        ///< number of the producing box
-    id to = no_id;          ///< number of the reading box, another one
-    id value = no_id;       ///< the first one
-    std::size_t values = 0; ///< how many different ones
-};
-
-/// A graph in which some modules are open and all others are one box each.
-struct folded_graph {
-    std::vector<bool> open;         ///< by module
-    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
-    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
-    std::vector<folded_edge> edges; ///< each pair of boxes once
-};
-
-/// What is shown, and how much of it.
-struct collapse_options {
-    id root = 0;      ///< the module that is shown
-    id depth = no_id; ///< so many levels below it are open, if they fit
-
-    /// Beyond these, modules stay closed and operators go into boxes of the rest.
-    std::size_t max_boxes = 60;
-};
-
-namespace detail {
-
-/// Opens modules level by level so long as all boxes are not too many.
-class module_opener {
-public:
-    module_opener(const tree_index& tree, std::span<const id> module,
-                  const std::vector<bool>& shown, const collapse_options& options)
-        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
-        for (std::size_t v = 0; v < module.size(); ++v) {
-            direct_[module[v]] += shown[v] ? 1U : 0U;
-        }
-        all_ = direct_;
-        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-            all_[tree.parent(m)] += all_[m];
-            filled_[tree.parent(m)] += all_[m] > 0 ? 1U : 0U;
+/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
+[[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    if (shape.find(',') == shape.npos) {
+        return shape == "[]" ? "scalar" : std::string(shape);
+    }
+    std::string label;
+    for (char c : shape) {
+        if (c == ',') {
+            label.append("\xc3\x97");
+        } else if (c != '[' && c != ']') {
+            label.push_back(c);
         }
     }
+    return label;
+}
 
-    [[nodiscard]] std::vector<bool> open() const {
-        std::vector<bool> open(tree_.size(), false);
-        open[options_.root] = true;
-        std::size_t boxes = contents(options_.root);
-        std::vector<id> level;
-        std::vector<id> below;
-        append_children(options_.root, level);
-        for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
-            below.clear();
-            for (auto m : level) {
-                boxes += contents(m) - 1;
-                append_children(m, below);
-            }
-            if (boxes > options_.max_boxes) {
-                break;
-            }
-            for (auto m : level) {
-                open[m] = true;
-            }
-            level.swap(below);
+/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
+[[nodiscard]] inline std::string dot_text(std::string_view text) {
+    std::string out;
+    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
+        append_xml_text(part.substr(0, part.find('\\')), out);
+        if (part.find('\\') == part.npos) {
+            return out;
         }
-        return open;
-    }
-
-    /// Returns: operators in a module itself.
-    [[nodiscard]] std::size_t direct(id m) const { return direct_[m]; }
-
-    /// Whether operators are in a module or below it.
-    [[nodiscard]] bool is_filled(id m) const { return all_[m] > 0; }
-
-private:
-    void append_children(id m, std::vector<id>& level) const {
-        for (const id c : tree_.children(m)) {
-            if (is_filled(c)) {
-                level.push_back(c);
-            }
-        }
-    }
-
-    [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
-
-    const tree_index& tree_;
-    const collapse_options& options_;
-    std::vector<id> direct_;
-    std::vector<id> filled_; // children that are
-    std::vector<id> all_;
-};
-
-/// Puts operators into boxes, in order.
-class box_filler {
-public:
-    box_filler(const tree_index& tree, const module_opener& opener, const collapse_options& options,
-               folded_graph& result)
-        : tree_(tree)
-        , root_(options.root)
-        , most_(std::max<std::size_t>(options.max_boxes, 2))
-        , result_(result)
-        , holder_(tree.size(), no_id)
-        , box_of_module_(tree.size(), no_id) {
-        for (auto m = root_; m < tree.end(root_); ++m) {
-            const bool open = result.open[m];
-            const auto above = open ? no_id : holder_[tree.parent(m)];
-            const bool closed = !open && result.open[above];
-            holder_[m] = open || closed ? m : above;
-            total_ += open ? opener.direct(m) : closed && opener.is_filled(m) ? 1U : 0U;
-        }
-        result.boxes.reserve(std::min(total_, most_));
-    }
-
-    void add(id v, id module) {
-        const auto holder = holder_[module];
-        if (holder == no_id) {
-            return;
-        }
-        auto box = box_of_module_[holder];
-        if (box == no_id) {
-            box = find_box(v, holder);
-        }
-        result_.box_of[v] = box;
-        ++result_.boxes[box].operators;
-    }
-
-private:
-    [[nodiscard]] id find_box(id v, id holder) {
-        const bool open = result_.open[holder];
-        const bool fits = total_ <= most_ || result_.boxes.size() + 1 < most_;
-        auto box = fits ? no_id : rest_;
-        if (box == no_id) {
-            box = static_cast<id>(result_.boxes.size());
-            result_.boxes.push_back(
-                !fits  ? folded_box{box_kind::rest, root_, root_, 0}
-                : open ? folded_box{box_kind::one_operator, v, holder, 0}
-                       : folded_box{box_kind::closed_module, holder, tree_.parent(holder), 0});
-            rest_ = fits ? rest_ : box;
-        }
-        if (!open) {
-            box_of_module_[holder] = box;
-        }
-        return box;
-    }
-
-    const tree_index& tree_;
-    id root_;
-    std::size_t most_;
-    folded_graph& result_;
-    std::vector<id> holder_; // by module: itself where it is open, else the outermost closed one
-    std::vector<id> box_of_module_;
-    std::size_t total_ = 0; // boxes that there would be without a limit
-    id rest_ = no_id;
-};
-
-/// Calls `take(from, to, value)` for every edge from one box to another one.
-template <operator_graph_like Graph, class Take>
-void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = box_of[index_of(graph, *it)];
-        if (to == no_id) {
-            continue;
-        }
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = box_of[index_of(graph, source(*in, graph))];
-            if (from != no_id && from != to) {
-                take(from, to, value_on(graph, *in));
-            }
-        }
+        out.append("&#92;");
     }
 }
 
-/// Returns: what flows between boxes, by producing box, then by reading box.
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
-                                                  std::size_t boxes) {
-    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
-    for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
-    std::partial_sum(end.begin(), end.end(), end.begin());
-    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
-    for_each_flow(graph, box_of, [&](id from, id to, id value) {
-        flows[end[from]++] = std::uint64_t{to} << 32U | value;
-    });
-    std::vector<folded_edge> edges;
-    for (std::size_t from = 0, at = 0; from < boxes; ++from) {
-        const auto first = at;
-        std::sort(flows.data() + first, flows.data() + end[from]);
-        for (; at < end[from]; ++at) {
-            const auto to = static_cast<id>(flows[at] >> 32U);
-            if (at == first || to != flows[at - 1] >> 32U) {
-                edges.push_back({static_cast<id>(from), to, static_cast<id>(flows[at]), 1});
-            } else if (flows[at] != flows[at - 1]) {
-                ++edges.back().values;
-            }
+/// Returns: a text of at most so many characters, with a mark where it was cut.
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
+        if (begins && ++characters > most) {
+            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
         }
     }
-    return edges;
+    return std::string(text);
 }
 
-} // namespace detail
+/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+[[nodiscard]] inline std::string label_text(std::string_view text) {
+    std::string shown(text.empty() ? " " : text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    return dot_text(shown);
+}
 
-/// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
-/// so long as there are not too many boxes. What does not even fit into the outermost module is one
-/// box in the end.
-///
-/// `module` and `shown` are by vertex index. Boxes are in the order of their first operators.
-/// Complexity: O(V + E log E + modules).
-template <operator_graph_like Graph>
-[[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
-                                      std::span<const id> module, const std::vector<bool>& shown,
-                                      const collapse_options& options = {}) {
-    const detail::module_opener opener(tree, module, shown, options);
-    folded_graph result;
-    result.open = opener.open();
-    result.box_of.assign(module.size(), no_id);
-    detail::box_filler boxes(tree, opener, options, result);
-    for (id v = 0; v < module.size(); ++v) {
-        if (shown[v]) {
-            boxes.add(v, module[v]);
+/// Returns: a list with commas as so many lines at most, each of about so many characters; what
+/// does not fit is cut, with a mark. Complexity: O(length).
+[[nodiscard]] inline std::vector<std::string> wrapped_list(std::string_view list, std::size_t width,
+                                                           std::size_t most) {
+    std::vector<std::string> lines;
+    while (!list.empty()) {
+        if (lines.size() + 1 == most || list.size() <= width) {
+            lines.push_back(shortened(list, width));
+            break;
         }
-    }
-    result.edges = detail::join_flows(graph, result.box_of, result.boxes.size());
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_FOLD_GRAPH_HPP
-
-// <stemma/report/visibility.hpp>
-#ifndef STEMMA_REPORT_VISIBILITY_HPP
-#define STEMMA_REPORT_VISIBILITY_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P, class Ops>
-concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
-    { p.shows(ops, v) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which operators a view of a graph shows: a DAG, a picture, a report.
-///
-/// `shows(ops, v)`: whether it shows `v`.
-///
-/// Requires: the same answer for the same operator during one call.
-/// Complexity: callers ask once per operator.
-template <class P, class Ops>
-concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
-
-namespace detail {
-
-/// A visibility policy, or a function as its `shows`.
-template <class P, class Ops>
-concept showing = visibility_policy<P, Ops> || answering<P, bool, const Ops&, operator_t<Ops>>;
-
-template <class P, class Ops>
-[[nodiscard]] bool shows(const P& chosen, const Ops& ops, operator_t<Ops> v) {
-    if constexpr (policy<P>) {
-        return chosen.shows(ops, v);
-    } else {
-        return chosen(ops, v);
-    }
-}
-
-} // namespace detail
-
-/// Everything that computes: all operators but constants of the standard.
-struct hide_constants {
-    using policy_category = visibility_category;
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        if constexpr (qualified_operators<Ops>) {
-            if (!std::string_view(ops.domain(v)).empty()) {
-                return true;
-            }
+        auto end = list.substr(0, width + 1).rfind(", ");
+        end = end == list.npos ? list.find(", ") : end;
+        if (end == list.npos) {
+            lines.push_back(shortened(list, width));
+            break;
         }
-        return std::string_view(ops.op_type(v)) != "Constant";
+        lines.push_back(shortened(list.substr(0, end + 1), width));
+        list.remove_prefix(end + 2);
     }
-};
-
-/// All operators but those of some types, by glob: `Constant`, `*Linear`.
-struct hide_types {
-    using policy_category = visibility_category;
-
-    std::vector<std::string> patterns{}; ///< globs of operator types
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-            return detail::glob_match(pattern, ops.op_type(v));
-        });
-    }
-};
-
-/// Every operator.
-struct show_all {
-    using policy_category = visibility_category;
-
-    template <operator_view Ops>
-    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
-        return true;
-    }
-};
-
-/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
-template <class P, class Ops>
-consteval bool explain_visibility_policy() {
-    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
-    static_assert(detail::declares<P, visibility_category>,
-                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
-    static_assert(detail::has_shows<P, Ops>,
-                  "visibility policy: add `bool shows(const Ops&, operator) const`");
-    return visibility_policy<P, Ops>;
+    return lines;
 }
 
-} // namespace stemma
+} // namespace stemma::detail
 
-#endif // STEMMA_REPORT_VISIBILITY_HPP
+#endif // STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 
 // <stemma/core/detail/policy_answer.hpp>
 #ifndef STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
@@ -25339,6 +26200,569 @@ tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
 
 #endif // STEMMA_TAGGING_TAGGER_HPP
 
+// <stemma/report/detail/module_looks.hpp>
+#ifndef STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP
+#define STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP
+
+namespace stemma::detail {
+
+/// Returns: by module a number for its colour: the same for all of a class, and where there is no
+/// class, for those with the same operators and modules inside. `no_id` for a module without nodes
+/// and class. Numbers are from 0 in the order of the tree.
+/// Complexity: O(V + modules + length of types and names).
+template <named_operators Ops, module_view Modules>
+[[nodiscard]] std::vector<id> module_looks(const Ops& ops, const Modules& modules,
+                                           const tagging& found) {
+    const auto& tree = modules.index();
+    std::vector<std::uint64_t> outline(tree.size(), 0); // sums, as their nodes need not be together
+    const vertices_by_index<graph_of<Ops>> vertex(ops.graph());
+    for (id v = 0; v < found.attributions.size(); ++v) {
+        const std::string_view type = ops.op_type(vertex[v]);
+        if (type != "Constant") { // exporters fold some of them, and not in every layer
+            outline[found.attributions[v].module] += hash_bytes(type, 1) | 1U;
+        }
+    }
+    std::vector<std::uint64_t> key(tree.size(), 0);
+    for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
+        // Modules below come first, and have added themselves.
+        const std::string_view type = modules.class_name(m);
+        if (!type.empty()) {
+            key[m] = hash_bytes(type, 2);
+        } else if (outline[m] != 0) {
+            key[m] = hash_mix(outline[m], 3);
+        }
+        if (m > 0) {
+            const auto name = hash_bytes(std::string_view(modules.attribute(m)), 4);
+            outline[tree.parent(m)] += outline[m] == 0 ? 0 : hash_mix(name, outline[m]) | 1U;
+        }
+    }
+    std::unordered_map<std::uint64_t, id> numbers;
+    std::vector<id> looks(tree.size(), no_id);
+    for (id m = 0; m < tree.size(); ++m) {
+        if (key[m] != 0) {
+            looks[m] = numbers.emplace(key[m], static_cast<id>(numbers.size())).first->second;
+        }
+    }
+    return looks;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP
+
+// <stemma/report/detail/box_levels.hpp>
+#ifndef STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
+#define STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
+
+namespace stemma::detail {
+
+/// How far down boxes are: on the longest way to each, boxes that weigh something count.
+struct box_levels {
+    std::vector<id> level;     ///< by box; the same for boxes of one cycle
+    std::vector<id> component; ///< by box: equal for two of one cycle
+    std::vector<id> members;   ///< by component
+};
+
+/// `edges` have the numbers `from` and `to` of boxes, and are by `from`; `weighs` is by box.
+/// Complexity: O(boxes log boxes + edges).
+template <class Edge>
+[[nodiscard]] box_levels find_levels(std::size_t boxes, const std::vector<Edge>& edges,
+                                     const std::vector<bool>& weighs) {
+    std::vector<std::size_t> first(boxes + 1, 0);
+    for (const auto& edge : edges) {
+        ++first[std::size_t{edge.from} + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    box_levels found;
+    found.component = strong_components<id>(
+        boxes,
+        [&](auto f) {
+            for (id b = 0; b < boxes; ++b) {
+                f(b);
+            }
+        },
+        [](id b) { return b; },
+        [&](id b) {
+            return std::pair(edges.data() + first[b], edges.data() + first[std::size_t{b} + 1]);
+        },
+        [](const Edge& edge) { return edge.to; });
+    found.members.assign(boxes, 0);
+    std::vector<bool> steps(boxes, false); // by component
+    for (std::size_t b = 0; b < boxes; ++b) {
+        ++found.members[found.component[b]];
+        steps[found.component[b]] = steps[found.component[b]] || weighs[b];
+    }
+    std::vector<id> order(boxes);
+    std::iota(order.begin(), order.end(), id{0});
+    std::sort(order.begin(), order.end(), [&](id a, id b) {
+        return found.component[a] != found.component[b] ? found.component[a] > found.component[b]
+                                                        : a < b;
+    });
+    std::vector<id> level(boxes, 0); // by component
+    for (const auto b : order) {
+        const auto from = found.component[b];
+        for (auto e = first[b]; e < first[std::size_t{b} + 1]; ++e) {
+            const auto to = found.component[edges[e].to];
+            if (to != from) {
+                level[to] = std::max(level[to], level[from] + (steps[from] ? 1U : 0U));
+            }
+        }
+    }
+    for (std::size_t b = 0; b < boxes; ++b) {
+        found.level.push_back(level[found.component[b]]);
+    }
+    return found;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
+
+// <stemma/report/fold_graph.hpp>
+#ifndef STEMMA_REPORT_FOLD_GRAPH_HPP
+#define STEMMA_REPORT_FOLD_GRAPH_HPP
+
+namespace stemma {
+
+/// What a box stands for.
+enum class box_kind : std::uint8_t {
+    one_operator,     ///< which stands in an open module itself
+    closed_module,    ///< with all that is in it and below
+    shape_arithmetic, ///< connected operators of an open module that only work out shapes
+    rest,             ///< what did not fit into an open module
+};
+
+/// Something that a picture shows as one.
+struct folded_box {
+    box_kind kind = box_kind::one_operator; ///< what `of` names
+    id of = no_id;                          ///< vertex index, or module
+    id around = no_id;                      ///< the open module that it stands in
+    std::size_t operators = 0;              ///< how many it stands for
+};
+
+/// All that flows from one box to another one.
+struct folded_edge {
+    id from = no_id;        ///< number of the producing box
+    id to = no_id;          ///< number of the reading box, another one
+    id value = no_id;       ///< the first one
+    std::size_t values = 0; ///< how many different ones
+};
+
+/// A graph in which some modules are open and all others are one box each.
+struct folded_graph {
+    std::vector<bool> open;         ///< by module
+    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
+    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
+    std::vector<folded_edge> edges; ///< each pair of boxes once
+};
+
+/// What is shown, and how much of it.
+struct collapse_options {
+    id root = 0;      ///< the module that is shown
+    id depth = no_id; ///< so many levels below it are open, if they fit
+
+    /// Beyond these, modules stay closed, and what has no box of its own is in one of the rest:
+    /// operators before modules.
+    std::size_t max_boxes = 60;
+};
+
+namespace detail {
+
+/// Opens modules level by level so long as all boxes are not too many.
+class module_opener {
+public:
+    module_opener(const tree_index& tree, std::span<const id> module,
+                  const std::vector<bool>& shown, const std::vector<bool>& quiet,
+                  const collapse_options& options)
+        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
+        std::vector<bool> has_quiet(tree.size(), false);
+        std::vector<bool> has_any(tree.size(), false);
+        for (std::size_t v = 0; v < module.size(); ++v) {
+            if (shown[v]) {
+                const bool is_quiet = !quiet.empty() && quiet[v];
+                direct_[module[v]] += is_quiet && has_quiet[module[v]] ? 0U : 1U;
+                has_quiet[module[v]] = has_quiet[module[v]] || is_quiet;
+                has_any[module[v]] = true;
+            }
+        }
+        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+            has_any[tree.parent(m)] = has_any[tree.parent(m)] || has_any[m];
+            filled_[tree.parent(m)] += has_any[m] ? 1U : 0U;
+        }
+        is_filled_ = std::move(has_any);
+    }
+
+    [[nodiscard]] std::vector<bool> open() const {
+        std::vector<bool> open(tree_.size(), false);
+        open[options_.root] = true;
+        std::size_t boxes = contents(options_.root);
+        std::vector<id> level;
+        std::vector<id> below;
+        append_children(options_.root, level);
+        for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
+            below.clear();
+            for (auto m : level) {
+                boxes += contents(m) - 1;
+                append_children(m, below);
+            }
+            if (boxes > options_.max_boxes) {
+                break;
+            }
+            for (auto m : level) {
+                open[m] = true;
+            }
+            level.swap(below);
+        }
+        return open;
+    }
+
+private:
+    void append_children(id m, std::vector<id>& level) const {
+        for (const id c : tree_.children(m)) {
+            if (is_filled_[c]) {
+                level.push_back(c);
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t contents(id m) const { return direct_[m] + filled_[m]; }
+
+    const tree_index& tree_;
+    const collapse_options& options_;
+    std::vector<id> direct_;      // boxes of operators in a module itself, all shape arithmetic one
+    std::vector<id> filled_;      // children that are
+    std::vector<bool> is_filled_; // operators are in a module or below it
+};
+
+/// Gives every operator of the root a box: its own in an open module, that of a closed one else.
+[[nodiscard]] inline std::vector<folded_box> draft_boxes(const tree_index& tree,
+                                                         std::span<const id> module,
+                                                         const std::vector<bool>& shown, id root,
+                                                         folded_graph& result) {
+    std::vector<folded_box> boxes;
+    std::vector<id> holder(tree.size(), no_id); // itself where open, else the outermost closed one
+    std::vector<id> box_of_module(tree.size(), no_id);
+    for (auto m = root; m < tree.end(root); ++m) {
+        const bool closed = !result.open[m] && result.open[holder[tree.parent(m)]];
+        holder[m] = result.open[m] || closed ? m : holder[tree.parent(m)];
+    }
+    for (id v = 0; v < module.size(); ++v) {
+        const auto m = shown[v] ? holder[module[v]] : no_id;
+        if (m == no_id) {
+            continue;
+        }
+        auto box = box_of_module[m];
+        if (box == no_id) {
+            box = static_cast<id>(boxes.size());
+            const bool open = result.open[m];
+            boxes.push_back(open ? folded_box{box_kind::one_operator, v, m, 0}
+                                 : folded_box{box_kind::closed_module, m, tree.parent(m), 0});
+            box_of_module[m] = open ? no_id : box;
+        }
+        result.box_of[v] = box;
+        ++boxes[box].operators;
+    }
+    return boxes;
+}
+
+/// Calls `take(from, to, value)` for every edge from one box to another one.
+template <operator_graph_like Graph, class Take>
+void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = box_of[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = box_of[index_of(graph, source(*in, graph))];
+            if (from != no_id && from != to) {
+                take(from, to, value_on(graph, *in));
+            }
+        }
+    }
+}
+
+/// Returns: what flows between boxes, by producing box, then by reading box.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
+                                                  std::size_t boxes) {
+    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
+    for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
+    for_each_flow(graph, box_of, [&](id from, id to, id value) {
+        flows[end[from]++] = std::uint64_t{to} << 32U | value;
+    });
+    std::vector<folded_edge> edges;
+    for (std::size_t from = 0, at = 0; from < boxes; ++from) {
+        const auto first = at;
+        std::sort(flows.data() + first, flows.data() + end[from]);
+        for (; at < end[from]; ++at) {
+            const auto to = static_cast<id>(flows[at] >> 32U);
+            if (at == first || to != flows[at - 1] >> 32U) {
+                edges.push_back({static_cast<id>(from), to, static_cast<id>(flows[at]), 1});
+            } else if (flows[at] != flows[at - 1]) {
+                ++edges.back().values;
+            }
+        }
+    }
+    return edges;
+}
+
+/// Moves operators to other boxes: `to[b]` is the new number of box `b`.
+inline void renumber_boxes(const std::vector<id>& to, std::vector<id>& box_of) {
+    for (auto& box : box_of) {
+        box = box == no_id ? no_id : to[box];
+    }
+}
+
+/// Puts connected operators that only work out shapes into one box. Only those that are equally far
+/// down become one, so that no way leads out of a box and back into it.
+template <operator_graph_like Graph>
+void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
+                           std::vector<folded_box>& boxes, std::vector<id>& box_of) {
+    const auto edges = join_flows(graph, box_of, boxes.size());
+    std::vector<bool> weighs;
+    for (const auto& box : boxes) {
+        weighs.push_back(box.kind != box_kind::one_operator || !quiet[box.of]);
+    }
+    const auto found = find_levels(boxes.size(), edges, weighs);
+    std::vector<id> joined(boxes.size()); // with which lower box, itself for most
+    std::iota(joined.begin(), joined.end(), id{0});
+    const auto top = [&](id b) {
+        for (; joined[b] != b; b = joined[b]) {
+            joined[b] = joined[joined[b]];
+        }
+        return b;
+    };
+    for (const auto& edge : edges) {
+        const auto [a, b] = std::pair(edge.from, edge.to);
+        const bool alike =
+            !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
+            found.level[a] == found.level[b] &&
+            (found.component[a] == found.component[b] ||
+             (found.members[found.component[a]] == 1 && found.members[found.component[b]] == 1));
+        if (alike) {
+            const auto one = top(a);
+            const auto other = top(b);
+            joined[std::max(one, other)] = std::min(one, other);
+        }
+    }
+    std::vector<folded_box> kept;
+    std::vector<id> to(boxes.size(), no_id);
+    for (id b = 0; b < boxes.size(); ++b) {
+        const auto first = top(b);
+        if (first == b) {
+            to[b] = static_cast<id>(kept.size());
+            kept.push_back(boxes[b]);
+        } else {
+            to[b] = to[first];
+            auto& box = kept[to[b]];
+            box.kind = box_kind::shape_arithmetic;
+            box.of = box.around;
+            box.operators += boxes[b].operators;
+        }
+    }
+    boxes.swap(kept);
+    renumber_boxes(to, box_of);
+}
+
+/// Leaves so many boxes: those of modules first, then those of single operators. All else becomes
+/// one box, the last.
+inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxes,
+                        std::vector<id>& box_of) {
+    most = std::max<std::size_t>(most, 2);
+    if (boxes.size() <= most) {
+        return;
+    }
+    std::vector<bool> keep(boxes.size(), false);
+    auto left = most - 1;
+    for (const auto kind :
+         {box_kind::closed_module, box_kind::one_operator, box_kind::shape_arithmetic}) {
+        for (std::size_t b = 0; b < boxes.size() && left > 0; ++b) {
+            if (boxes[b].kind == kind) {
+                keep[b] = true;
+                --left;
+            }
+        }
+    }
+    std::vector<folded_box> kept;
+    std::vector<id> to(boxes.size(), static_cast<id>(most - 1));
+    folded_box rest{box_kind::rest, root, root, 0};
+    for (std::size_t b = 0; b < boxes.size(); ++b) {
+        if (keep[b]) {
+            to[b] = static_cast<id>(kept.size());
+            kept.push_back(boxes[b]);
+        } else {
+            rest.operators += boxes[b].operators;
+        }
+    }
+    kept.push_back(rest);
+    boxes.swap(kept);
+    renumber_boxes(to, box_of);
+}
+
+/// Numbers boxes so that edges lead to higher numbers, but for those in cycles and those at the
+/// rest, which is last.
+template <operator_graph_like Graph>
+void order_boxes(const Graph& graph, folded_graph& result) {
+    auto& boxes = result.boxes;
+    const auto is_rest = [&](id b) { return boxes[b].kind == box_kind::rest; };
+    result.edges = join_flows(graph, result.box_of, boxes.size());
+    auto edges = result.edges;
+    edges.erase(std::remove_if(edges.begin(), edges.end(),
+                               [&](const folded_edge& edge) {
+                                   return is_rest(edge.from) || is_rest(edge.to);
+                               }),
+                edges.end());
+    const auto found = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
+    std::vector<id> order(boxes.size());
+    std::iota(order.begin(), order.end(), id{0});
+    std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
+        return is_rest(a) != is_rest(b) ? is_rest(b) : found.level[a] < found.level[b];
+    });
+    std::vector<folded_box> ordered;
+    std::vector<id> to(boxes.size());
+    for (const auto b : order) {
+        to[b] = static_cast<id>(ordered.size());
+        ordered.push_back(boxes[b]);
+    }
+    boxes.swap(ordered);
+    renumber_boxes(to, result.box_of);
+    for (auto& edge : result.edges) {
+        edge.from = to[edge.from];
+        edge.to = to[edge.to];
+    }
+    std::sort(result.edges.begin(), result.edges.end(), [](const auto& a, const auto& b) {
+        return a.from != b.from ? a.from < b.from : a.to < b.to;
+    });
+}
+
+} // namespace detail
+
+/// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
+/// so long as there are not too many boxes. What does not even fit into the outermost module is one
+/// box in the end.
+///
+/// `module`, `shown` and `quiet` are by vertex index; connected operators that are quiet become one
+/// box where that makes no cycle. Edges lead to boxes of higher numbers, but for those in cycles
+/// and those at the rest. Complexity: O(V + E log E + modules).
+template <operator_graph_like Graph>
+[[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
+                                      std::span<const id> module, const std::vector<bool>& shown,
+                                      const collapse_options& options = {},
+                                      const std::vector<bool>& quiet = {}) {
+    folded_graph result;
+    result.open = detail::module_opener(tree, module, shown, quiet, options).open();
+    result.box_of.assign(module.size(), no_id);
+    result.boxes = detail::draft_boxes(tree, module, shown, options.root, result);
+    if (std::find(quiet.begin(), quiet.end(), true) != quiet.end()) {
+        detail::join_shape_arithmetic(graph, quiet, result.boxes, result.box_of);
+    }
+    detail::limit_boxes(options.max_boxes, options.root, result.boxes, result.box_of);
+    detail::order_boxes(graph, result);
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_FOLD_GRAPH_HPP
+
+// <stemma/report/visibility.hpp>
+#ifndef STEMMA_REPORT_VISIBILITY_HPP
+#define STEMMA_REPORT_VISIBILITY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Ops>
+concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
+    { p.shows(ops, v) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+///
+/// `shows(ops, v)`: whether it shows `v`.
+///
+/// Requires: the same answer for the same operator during one call.
+/// Complexity: callers ask once per operator.
+template <class P, class Ops>
+concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+
+namespace detail {
+
+/// A visibility policy, or a function as its `shows`.
+template <class P, class Ops>
+concept showing = visibility_policy<P, Ops> || answering<P, bool, const Ops&, operator_t<Ops>>;
+
+template <class P, class Ops>
+[[nodiscard]] bool shows(const P& chosen, const Ops& ops, operator_t<Ops> v) {
+    if constexpr (policy<P>) {
+        return chosen.shows(ops, v);
+    } else {
+        return chosen(ops, v);
+    }
+}
+
+} // namespace detail
+
+/// Everything that computes: all operators but constants of the standard.
+struct hide_constants {
+    using policy_category = visibility_category;
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        if constexpr (qualified_operators<Ops>) {
+            if (!std::string_view(ops.domain(v)).empty()) {
+                return true;
+            }
+        }
+        return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+/// All operators but those of some types, by glob: `Constant`, `*Linear`.
+struct hide_types {
+    using policy_category = visibility_category;
+
+    std::vector<std::string> patterns{}; ///< globs of operator types
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return detail::glob_match(pattern, ops.op_type(v));
+        });
+    }
+};
+
+/// Every operator.
+struct show_all {
+    using policy_category = visibility_category;
+
+    template <operator_view Ops>
+    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
+        return true;
+    }
+};
+
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_visibility_policy() {
+    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
+    static_assert(detail::declares<P, visibility_category>,
+                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
+    static_assert(detail::has_shows<P, Ops>,
+                  "visibility policy: add `bool shows(const Ops&, operator) const`");
+    return visibility_policy<P, Ops>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_VISIBILITY_HPP
+
 // <stemma/types/value_description.hpp>
 #ifndef STEMMA_TYPES_VALUE_DESCRIPTION_HPP
 #define STEMMA_TYPES_VALUE_DESCRIPTION_HPP
@@ -25381,8 +26805,10 @@ namespace stemma {
 struct no_annotations {
     /// A line below an operator: its weights, say.
     [[nodiscard]] std::string operator_note(id) const { return {}; }
-    /// A second line there: its attributes, which the pointer shows in full.
+    /// Two more lines there: its attributes, which the pointer shows in full.
     [[nodiscard]] std::string operator_attributes(id) const { return {}; }
+    /// Whether an operator only works out shapes: connected ones are one box.
+    [[nodiscard]] bool is_quiet(id) const { return false; }
     /// A line in the box of a closed module, and in the title of an open one.
     [[nodiscard]] std::string module_note(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
@@ -25394,55 +26820,6 @@ struct no_annotations {
 };
 
 namespace detail {
-
-/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
-[[nodiscard]] inline std::string shape_label(std::string_view shape) {
-    if (shape.find(',') == shape.npos) {
-        return shape == "[]" ? "scalar" : std::string(shape);
-    }
-    std::string label;
-    for (char c : shape) {
-        if (c == ',') {
-            label.append("\xc3\x97");
-        } else if (c != '[' && c != ']') {
-            label.push_back(c);
-        }
-    }
-    return label;
-}
-
-/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
-[[nodiscard]] inline std::string dot_text(std::string_view text) {
-    std::string out;
-    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
-        append_xml_text(part.substr(0, part.find('\\')), out);
-        if (part.find('\\') == part.npos) {
-            return out;
-        }
-        out.append("&#92;");
-    }
-}
-
-/// Returns: a text of at most so many characters, with a mark where it was cut.
-[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
-    std::size_t characters = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
-        if (begins && ++characters > most) {
-            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
-        }
-    }
-    return std::string(text);
-}
-
-/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
-[[nodiscard]] inline std::string label_text(std::string_view text) {
-    std::string shown(text.empty() ? " " : text);
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
-        ' ');
-    return dot_text(shown);
-}
 
 /// Writes one picture.
 template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
@@ -25461,6 +26838,7 @@ public:
         , shown_(shown)
         , describe_(describe)
         , annotations_(annotations)
+        , looks_(module_looks(ops, modules, found))
         , boxes_in_(tree_.size())
         , nodes_in_(tree_.size())
         , vertex_(ops.graph()) {
@@ -25476,14 +26854,15 @@ public:
     }
 
     void write(id root) {
-        text_ += "digraph model {\n"
-                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
-                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
-                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
-                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
-                 "margin=\"0.12,0.05\"]\n"
-                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
-                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
+        text_ +=
+            "digraph model {\n"
+            "graph [rankdir=TB, newrank=true, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
+            "fontsize=11, bgcolor=\"white\", compound=true]\n"
+            "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
+            "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
+            "margin=\"0.12,0.05\"]\n"
+            "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
+            "fontcolor=\"#475569\", arrowsize=0.6]\n";
         write_clusters(root);
         write_edges();
         write_ends();
@@ -25493,6 +26872,7 @@ public:
 
 private:
     static constexpr std::size_t longest_name = 40;
+    static constexpr std::size_t widest_list = 34;
 
     /// Opens and closes the clusters in the order of the tree.
     void write_clusters(id root) {
@@ -25566,10 +26946,19 @@ private:
         if (box.kind == box_kind::one_operator) {
             const auto attributes = attributes_of(box.of);
             text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
-                     small(shortened(annotations_.operator_note(box.of), 60)) +
-                     small(shortened(attributes, 60)) + ">, tooltip=\"" +
-                     dot_text(ops_.name(vertex_[box.of])) +
+                     small(shortened(annotations_.operator_note(box.of), 60));
+            for (const auto& line : wrapped_list(attributes, widest_list, 2)) {
+                text_ += small(line);
+            }
+            text_ += ">, tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) +
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
+            return;
+        }
+        if (box.kind == box_kind::shape_arithmetic) {
+            text_ += "shape arithmetic, " + count_text(box.operators) +
+                     ">, style=\"filled,rounded\", color=\"#cbd5e1\", fontcolor=\"#475569\", "
+                     "fillcolor=\"#f1f5f9\", fontsize=9, height=0.2, tooltip=\"" +
+                     dot_text(path_of(modules_, box.of)) + "\"]\n";
             return;
         }
         if (box.kind == box_kind::rest) {
@@ -25584,7 +26973,35 @@ private:
                  dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
+    /// Returns: by box, whether it only gives something to one box beside it, as weights that are
+    /// unpacked: it stands on the level of that one, else it would push apart what is above.
+    [[nodiscard]] std::vector<bool> find_aside() const {
+        const auto& graph = ops_.graph();
+        std::vector<bool> reads(folded_.boxes.size(), false);
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id || reads[box]) {
+                continue;
+            }
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                const auto from = index_of(graph, source(*it, graph));
+                reads[box] = reads[box] || (shown_[from] && folded_.box_of[from] != box);
+            }
+            annotations_.for_each_input(v, [&](id) { reads[box] = true; });
+        }
+        std::vector<id> reader(folded_.boxes.size(), no_id); // the only one
+        std::vector<bool> aside(folded_.boxes.size(), false);
+        for (const auto& edge : folded_.edges) {
+            aside[edge.from] = reader[edge.from] == no_id && !reads[edge.from] &&
+                               folded_.boxes[edge.from].kind != box_kind::rest &&
+                               folded_.boxes[edge.from].around == folded_.boxes[edge.to].around;
+            reader[edge.from] = edge.to;
+        }
+        return aside;
+    }
+
     void write_edges() {
+        const auto aside = find_aside();
         for (const auto& edge : folded_.edges) {
             const value_description value = describe_(edge.value);
             const auto shape = shape_label(value.shape);
@@ -25593,16 +27010,32 @@ private:
                 label +=
                     (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
             }
-            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
-                       value);
+            const bool quiet = is_quiet(edge.from) || is_quiet(edge.to);
+            // A box of the rest is on many ways; it must not turn around what else leads down.
+            const bool loose = folded_.boxes[edge.to].kind == box_kind::rest;
+            const std::string look = quiet ? ", color=\"#94a3b8\", weight=0" : "";
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to),
+                       aside[edge.from] ? "" : edge_label(quiet ? "" : label), value,
+                       look + (loose              ? ", constraint=false"
+                               : aside[edge.from] ? ", minlen=0"
+                                                  : ""));
         }
     }
 
+    /// Returns: the attribute, which takes space where the label is "", too.
+    [[nodiscard]] static std::string edge_label(const std::string& label) {
+        return "label=<" + (label.empty() ? " " : "  " + label + " ") + ">, ";
+    }
+
     void write_edge(const std::string& from, const std::string& to, const std::string& label,
-                    const value_description& value) {
+                    const value_description& value, const std::string& more = {}) {
         const auto about = dot_text(value.name + " " + value.type_and_shape());
-        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
-                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
+        text_ += from + " -> " + to + " [" + label + "tooltip=\"" + about + "\", labeltooltip=\"" +
+                 about + "\"" + more + "]\n";
+    }
+
+    [[nodiscard]] bool is_quiet(id box) const {
+        return folded_.boxes[box].kind == box_kind::shape_arithmetic;
     }
 
     /// Draws a value at the border of what is shown, when it is met first.
@@ -25629,13 +27062,15 @@ private:
             const auto enter = [&](id value) {
                 if (entered.emplace(box, value).second) {
                     const value_description about = describe_(value);
-                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box),
+                               edge_label(""), about);
                 }
             };
             const auto leave = [&](id value) {
                 if (left.emplace(box, value).second) {
                     const value_description about = describe_(value);
-                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about),
+                               edge_label(""), about);
                 }
             };
             const auto is_outside = [&](const auto& u) {
@@ -25657,16 +27092,14 @@ private:
         }
     }
 
-    /// The same for all modules of a class.
-    [[nodiscard]] std::string_view colour(id m) {
+    /// The same for all modules that look the same.
+    [[nodiscard]] std::string_view colour(id m) const {
         constexpr std::array<std::string_view, 12> shades{
             "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
             "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
-        const std::string_view type = modules_.class_name(m);
-        if (type.empty()) {
-            return "#f8fafc";
-        }
-        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
+        return looks_[m] == no_id || (m == 0 && modules_.class_name(m) == std::string_view())
+                   ? "#f8fafc"
+                   : shades[looks_[m] % shades.size()];
     }
 
     Sink& sink_;
@@ -25678,10 +27111,10 @@ private:
     const std::vector<bool>& shown_;
     const Describe& describe_;
     const Annotations& annotations_;
+    std::vector<id> looks_;                 // by module
     std::vector<std::vector<id>> boxes_in_; // by module
     std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::map<std::string, std::size_t, std::less<>> colours_;
     std::set<std::string> ends_;
     std::string text_;
 };
@@ -25689,7 +27122,8 @@ private:
 } // namespace detail
 
 /// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
-/// box for every closed one, coloured by class; labels on edges are shapes.
+/// box for every closed one, coloured by class, or by what is in it where there is none; labels on
+/// edges are shapes.
 ///
 /// `options` say what is open and how large the picture may be, `describe` tells of values,
 /// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
@@ -25708,7 +27142,13 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
     for (const auto& made : found.attributions) {
         module.push_back(made.module);
     }
-    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
+    std::vector<bool> quiet;
+    if constexpr (requires { annotations.is_quiet(id{}); }) {
+        for (std::size_t v = 0; v < shown.size(); ++v) {
+            quiet.push_back(annotations.is_quiet(static_cast<id>(v)));
+        }
+    }
+    const auto folded = fold_graph(graph, modules.index(), module, shown, options, quiet);
     detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
         .write(options.root);
 }
@@ -26360,10 +27800,12 @@ template <operator_view Ops>
                                                          nearest_evidence{}, no_propagation{});
 }
 
-/// Returns: the costs of the library: `bytes`, `parameters`, `operators`.
+/// Returns: the costs of the library: `bytes`, `parameters`, `operators`, `macs`, `flops`,
+/// `activations`.
 [[nodiscard]] inline policies_by_name<any_cost> costs_by_name() {
     return policies_by_their_names<any_cost>(cost_in_bytes{}, cost_in_parameters{},
-                                             cost_in_operators{});
+                                             cost_in_operators{}, cost_in_macs{}, cost_in_flops{},
+                                             cost_in_activations{});
 }
 
 /// Returns: the diagnostics policies of the library: `default` (`as_found`), `strict`, `errors`,
@@ -26538,12 +27980,13 @@ public:
         while (!rest.terms_.empty()) {
             const auto& from = rest.terms_.back();
             term part;
-            if (!std::ranges::includes(from.symbols, lead.symbols) ||
+            if (!std::includes(from.symbols.begin(), from.symbols.end(), lead.symbols.begin(),
+                               lead.symbols.end()) ||
                 !divides(lead.factor, from.factor)) {
                 return std::nullopt;
             }
-            std::ranges::set_difference(from.symbols, lead.symbols,
-                                        std::back_inserter(part.symbols));
+            std::set_difference(from.symbols.begin(), from.symbols.end(), lead.symbols.begin(),
+                                lead.symbols.end(), std::back_inserter(part.symbols));
             part.factor = from.factor / lead.factor;
             polynomial step;
             step.terms_.push_back(std::move(part));
@@ -26612,7 +28055,7 @@ public:
         for (const auto& part : terms_) {
             order.push_back(&part);
         }
-        std::ranges::stable_sort(order, [](const term* a, const term* b) {
+        detail::range::stable_sort(order, [](const term* a, const term* b) {
             return a->symbols.size() > b->symbols.size();
         });
         for (const auto* part : order) {
@@ -26652,7 +28095,8 @@ private:
 
     [[nodiscard]] static term product(const term& a, const term& b, bool& fits) {
         term result;
-        std::ranges::merge(a.symbols, b.symbols, std::back_inserter(result.symbols));
+        std::merge(a.symbols.begin(), a.symbols.end(), b.symbols.begin(), b.symbols.end(),
+                   std::back_inserter(result.symbols));
         fits = fits && !__builtin_mul_overflow(a.factor, b.factor, &result.factor) &&
                result.symbols.size() <= max_degree;
         return result;
@@ -26675,7 +28119,7 @@ private:
     }
 
     void add_term(term more) {
-        const auto at = std::ranges::lower_bound(terms_, more, less);
+        const auto at = std::lower_bound(terms_.begin(), terms_.end(), more, less);
         if (at == terms_.end() || at->symbols != more.symbols) {
             if (more.factor != 0) {
                 terms_.insert(at, std::move(more));
@@ -26716,5 +28160,92 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_TYPES_POLYNOMIAL_HPP
+
+// <stemma/weights/parameter_origin.hpp>
+#ifndef STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP
+#define STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP
+
+namespace stemma {
+
+/// What was done to entries of a `state_dict` to make an initializer of them.
+enum class parameter_transform : std::uint8_t {
+    none,         ///< it is of no entry, or it is not known of which
+    as_is,        ///< nothing
+    reshaped,     ///< other extents, the elements in the same order
+    transposed,   ///< the extents in another order
+    concatenated, ///< several entries side by side: queries, keys and values
+    gates,        ///< of a recurrent layer: gates in another order, directions stacked
+    folded,       ///< of a convolution, multiplied with what a batch norm behind it does
+    sliced,       ///< a part of an entry
+};
+
+/// Returns: `none`, `as is`, `reshaped`, ...
+[[nodiscard]] constexpr std::string_view to_string(parameter_transform transform) noexcept {
+    constexpr std::array<std::string_view, 8> names{
+        "none", "as is", "reshaped", "transposed", "concatenated", "gates", "folded", "sliced"};
+    return names[static_cast<std::size_t>(transform)];
+}
+
+/// From what it is known which entry an initializer is.
+enum class parameter_basis : std::uint8_t {
+    none,     ///< it is not known
+    content,  ///< the checkpoint holds the same values
+    name,     ///< it is called so
+    declared, ///< the module that reads it has an entry of that use and shape
+    usage,    ///< an operator reads it as PyTorch's modules use an entry of that name
+};
+
+/// Returns: `none`, `content`, `name`, `declared` or `usage`.
+[[nodiscard]] constexpr std::string_view to_string(parameter_basis basis) noexcept {
+    constexpr std::array<std::string_view, 5> names{"none", "content", "name", "declared", "usage"};
+    return names[static_cast<std::size_t>(basis)];
+}
+
+/// Which entries of a `state_dict` an initializer was made of, and how.
+struct parameter_origin {
+    std::size_t tensor = 0; ///< its number among `wire_model::tensors`
+    id module = 0;          ///< the one whose entry comes first, else where its readers meet
+    std::vector<std::string> entries{}; ///< what it was made of, the one that gives the shape first
+    std::vector<std::string> shared{};  ///< further entries that it stands for: they have the same
+                                        ///< values, or are one parameter
+    parameter_transform transform = parameter_transform::none; ///< how
+    bool cast = false;      ///< then to another type of real numbers
+    bool quantized = false; ///< then to whole numbers, or a scale or zero point of such
+    parameter_basis basis = parameter_basis::none; ///< from what that is known
+    float confidence = 0;                          ///< how sure it is, in [0, 1]
+
+    std::vector<std::uint8_t> axes{}; ///< transposed: which axis of the entry each of its own is
+    std::size_t axis = 0;             ///< concatenated, sliced: along which of its axes
+    std::uint64_t first = 0;          ///< sliced: from which place along that axis of the entry
+    unsigned gates = 0;               ///< of how many a recurrent layer has: 4, 3 or 1
+    bool bias = false;                ///< of gates, and of what was folded: it is a bias
+    float epsilon = 0; ///< of the batch norm that was folded; 0 where it is not known
+};
+
+/// Returns: the transform in words, with what came behind it: `transposed, cast`. Complexity: O(1).
+[[nodiscard]] inline std::string transform_text(const parameter_origin& origin) {
+    std::string text;
+    const auto add = [&](std::string_view word) {
+        text.append(text.empty() ? "" : ", ").append(word);
+    };
+    const bool more = origin.cast || origin.quantized || !origin.shared.empty();
+    if (origin.transform != parameter_transform::as_is || !more) {
+        add(to_string(origin.transform));
+    }
+    if (origin.cast) {
+        add("cast");
+    }
+    if (origin.quantized) {
+        add("quantized");
+    }
+    if (!origin.shared.empty()) {
+        add("shared");
+    }
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP
 
 #endif // STEMMA_CORE_HPP

@@ -413,7 +413,7 @@ public:
     /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
     [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
         const auto& attributes = node_messages_[node]->attribute();
-        return std::ranges::any_of(attributes, [&](const auto& a) { return a.name() == name; });
+        return detail::range::any_of(attributes, [&](const auto& a) { return a.name() == name; });
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
@@ -872,8 +872,8 @@ private:
     template <class Node>
     [[nodiscard]] static bool has_attribute(const Node& node, std::string_view name) {
         const auto& attributes = node.attribute();
-        return std::ranges::any_of(attributes,
-                                   [&](const auto& attribute) { return attribute.name() == name; });
+        return detail::range::any_of(
+            attributes, [&](const auto& attribute) { return attribute.name() == name; });
     }
 
     template <class Node>

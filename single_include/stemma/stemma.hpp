@@ -244,6 +244,9 @@ public:
 
     /// Whether it has a tag of its own.
     [[nodiscard]] bool is_selected() const;
+    /// Returns: the line at which its forward begins, if a capture says so.
+    /// Complexity: as `node_ref::source`.
+    [[nodiscard]] std::optional<source_position> source() const;
 
     /// Returns: how often it ran; nothing where unknown.
     [[nodiscard]] std::optional<std::uint32_t> calls() const;
@@ -312,6 +315,13 @@ public:
     /// Returns: the evidence that was believed, or the rule that filled the gap: `scope`,
     /// `between`.
     [[nodiscard]] std::string_view provenance() const;
+    /// Returns: the line of the user's program that it comes from, if that is known; see
+    /// docs/source.md. Valid as long as the model. Complexity: O(1), the first time that of
+    /// `attributed_model::lines`.
+    [[nodiscard]] std::optional<source_position> source() const;
+    /// Returns: all frames of the call stack, the innermost one first; none where it is unknown.
+    /// Complexity: O(frames), the first time as above.
+    [[nodiscard]] std::vector<source_position> frames() const;
 
     /// Returns: how sure that is, in [0, 1]; calibrated, 0.9 is right in 99 of 100 cases.
     [[nodiscard]] float confidence() const;
@@ -625,21 +635,6 @@ private:
 
 namespace stemma::detail {
 
-/// Something that is made when it is asked for first, by whichever thread asks.
-template <class T>
-class made_once {
-public:
-    template <class Make>
-    [[nodiscard]] const T& get(Make make) const {
-        std::call_once(once_, [&] { made_.emplace(make()); });
-        return *made_;
-    }
-
-private:
-    mutable std::once_flag once_;
-    mutable std::optional<T> made_;
-};
-
 /// The weights of a model, and where they belong.
 struct placed_weights {
     std::vector<stored_weight> weights;
@@ -746,6 +741,12 @@ STEMMA_INLINE bool module_ref::is_selected() const {
     return state_->tags().tags.is_selected(index_);
 }
 
+STEMMA_INLINE std::optional<source_position> module_ref::source() const {
+    const auto& lines = state_->opened.lines();
+    const auto at = lines.frame_of_module(index_);
+    return at == no_id ? std::nullopt : std::optional(lines.position(at));
+}
+
 STEMMA_INLINE std::optional<std::uint32_t> module_ref::calls() const {
     return detail::known(state_->modules().calls(index_));
 }
@@ -837,6 +838,19 @@ STEMMA_INLINE handle_list<module_ref> node_ref::tags() const {
 
 STEMMA_INLINE std::string_view node_ref::provenance() const {
     return state_->tags().provenances[state_->tags().attributions[index_].source];
+}
+
+STEMMA_INLINE std::optional<source_position> node_ref::source() const {
+    return state_->opened.lines().of(index_);
+}
+
+STEMMA_INLINE std::vector<source_position> node_ref::frames() const {
+    const auto& lines = state_->opened.lines();
+    std::vector<source_position> all;
+    for (const auto number : lines.frames_of_chain(lines.chain_of(index_))) {
+        all.push_back(lines.position(number));
+    }
+    return all;
 }
 
 STEMMA_INLINE float node_ref::confidence() const {
@@ -1054,7 +1068,8 @@ STEMMA_INLINE query_result model::query(std::string_view text) const {
     const auto asked = parse_query(text);
     const auto& found = state_->tags();
     const auto& ops = state_->opened.operators();
-    const model_facts facts(state_->opened.model(), state_->modules(), found);
+    const model_facts facts(state_->opened.model(), state_->modules(), found,
+                            [&]() -> const source_lines& { return state_->opened.lines(); });
     std::vector<id> modules;
     if (!asked.asks_for_operators()) {
         modules = find_matching_modules(asked, state_->modules(), found.tags, ops,

@@ -51,6 +51,8 @@ std::string shape_of(const query& asked) {
         return "name'" + asked.pattern + "'";
     case query_kind::source:
         return "from'" + asked.pattern + "'";
+    case query_kind::like:
+        return "like'" + asked.pattern + "'";
     case query_kind::line:
         return "line'" + asked.pattern + "'";
     case query_kind::reads:

@@ -98,10 +98,10 @@ TEST_CASE(
 }
 
 TEST_CASE("classify_regions: equal layers share a function in whatever order their nodes stand") {
-    test::fold_scene scene(bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
+    test::fold_scene scene{bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
                                      node("Sub", {"a", "b"}, {"c"}), node("Tanh", {"v"}, {"d"}),
                                      node("Relu", {"c"}, {"e"}), node("Sub", {"e", "d"}, {"y"})}),
-                           test::layers(2), in_modules({2, 2, 2, 4, 4, 4}));
+                           test::layers(2), in_modules({2, 2, 2, 4, 4, 4})};
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
     CHECK(plan.functions[0].calls == 2);
@@ -113,10 +113,10 @@ TEST_CASE("classify_regions: equal layers share a function in whatever order the
 }
 
 TEST_CASE("classify_regions: another order does not hide other wiring") {
-    test::fold_scene scene(bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
+    test::fold_scene scene{bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
                                      node("Sub", {"a", "b"}, {"c"}), node("Tanh", {"v"}, {"d"}),
                                      node("Relu", {"c"}, {"e"}), node("Sub", {"d", "e"}, {"y"})}),
-                           test::layers(2), in_modules({2, 2, 2, 4, 4, 4}));
+                           test::layers(2), in_modules({2, 2, 2, 4, 4, 4})};
     const auto plan = scene.plan();
     CHECK(plan.functions.size() == 2);
     CHECK(plan.regions[1].items.front().index == 0);

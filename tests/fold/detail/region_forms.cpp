@@ -16,14 +16,14 @@ using stemma::id;
 /// Three nodes in each of two layers, which stand in another order; the regions of both.
 struct forms_scene {
     forms_scene()
-        : scene(test::model(
+        : scene{test::model(
                     test::graph({test::node("Relu", {"x"}, {"a"}), test::node("Tanh", {"w"}, {"b"}),
                                  test::node("Sub", {"a", "b"}, {"c"}),
                                  test::node("Tanh", {"v"}, {"d"}), test::node("Relu", {"c"}, {"e"}),
                                  test::node("Sub", {"e", "d"}, {"y"})},
                                 {"x", "z"}, {"y"}, {"w", "v"}))
                     .bytes(),
-                test::layers(2), attributions()) {
+                test::layers(2), attributions()} {
         plan.regions.resize(3);
         plan.graph = {0, 0, 0};
         plan.root = {0};

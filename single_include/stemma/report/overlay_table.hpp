@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// <stemma/report/overlay_table.hpp> is a part of <stemma/verbs.hpp>.
+#include "../verbs.hpp"
