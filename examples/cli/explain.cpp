@@ -350,6 +350,10 @@ int explain(const explain_options& options) {
     }
     int status = done;
     bool parted = false; // whether something was printed
+    std::optional<pager> paged;
+    if (options.common.format != "json") {
+        paged.emplace();
+    }
     std::vector<stemma::explanation> answers;
     for (const auto& asked : options.wanted) {
         answers.push_back(explainer.explain(asked));

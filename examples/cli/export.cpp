@@ -30,6 +30,7 @@ struct export_options {
     std::string node_counts;
     std::string weight_bytes;
     std::vector<std::string> overlays;
+    std::string column;
 };
 
 /// Draws a graph in the language of Graphviz with its program `dot`. Throws: `stemma::error` of
@@ -45,6 +46,20 @@ std::string draw_svg(std::string_view dot) {
     return std::move(answer.text);
 }
 
+std::vector<stemma::overlay_table> read_overlays(const export_options& options,
+                                                 const stemma::attributed_model& opened) {
+    std::vector<stemma::overlay_table> overlays;
+    for (const auto& path : options.overlays) {
+        const stemma::mapped_file file(path);
+        overlays.push_back(stemma::read_overlay(file.bytes(), path, opened));
+        if (const auto left = overlays.back().unmatched; left > 0) {
+            note(options.common,
+                 fmt::format("{}: {} of what the model has not", path, counted(left, "row")));
+        }
+    }
+    return overlays;
+}
+
 void write_picture(const export_options& options, const stemma::attributed_model& opened) {
     stemma::collapse_options fold;
     fold.depth = options.depth;
@@ -58,8 +73,13 @@ void write_picture(const export_options& options, const stemma::attributed_model
         }
         fold.root = found.front();
     }
+    const auto overlays = read_overlays(options, opened);
     stemma::string_sink dot;
-    stemma::write_dot(dot, opened, fold);
+    if (overlays.empty()) {
+        stemma::write_dot(dot, opened, fold);
+    } else {
+        stemma::write_dot(dot, opened, fold, overlays.front(), options.column);
+    }
     const auto picture = options.to == "svg" ? draw_svg(dot.text) : dot.text;
     write_output(options.output, [&](auto& sink) { sink.write(picture); });
 }
@@ -77,15 +97,7 @@ void write_explorer(const export_options& options, const stemma::attributed_mode
 }
 
 void write_page(const export_options& options, stemma::attributed_model& opened) {
-    std::vector<stemma::overlay_table> overlays;
-    for (const auto& path : options.overlays) {
-        const stemma::mapped_file file(path);
-        overlays.push_back(stemma::read_overlay(file.bytes(), path, opened));
-        if (const auto left = overlays.back().unmatched; left > 0) {
-            note(options.common,
-                 fmt::format("{}: {} of what the model has not", path, counted(left, "row")));
-        }
-    }
+    const auto overlays = read_overlays(options, opened);
     write_output(options.output,
                  [&](auto& sink) { stemma_report::write_html_report(sink, opened, overlays); });
 }
@@ -103,7 +115,15 @@ void refuse_misplaced(const export_options& options) {
     refuse(options.depth != stemma::no_id, "--depth", "dot svg");
     refuse(!options.node_counts.empty(), "--node-counts", "model-explorer");
     refuse(!options.weight_bytes.empty(), "--weight-bytes", "model-explorer");
-    refuse(!options.overlays.empty(), "--overlay", "html");
+    refuse(!options.overlays.empty(), "--overlay", "dot svg html");
+    refuse(!options.column.empty(), "--column", "dot svg");
+    if (options.to != "html" && options.overlays.size() > 1) {
+        throw stemma::error(stemma::error_code::refused, "", "--overlay",
+                            "a picture shows one of them");
+    }
+    if (!options.column.empty() && options.overlays.empty()) {
+        throw stemma::error(stemma::error_code::refused, "", "--column", "is one of an --overlay");
+    }
 }
 
 int run_export(const export_options& options) {
@@ -149,14 +169,19 @@ void add_export(CLI::App& app, action& chosen) {
                         "model-explorer: write an overlay with the bytes of weights");
             takes
                 .value("--overlay", options.overlays, "FILE",
-                       "html: numbers to lay over it, JSON of analyze --cost, profile, numerics, "
-                       "or of docs/overlay.schema.json; may repeat")
+                       "html, dot, svg: numbers to lay over it, JSON of analyze --cost, profile, "
+                       "numerics, or of docs/overlay.schema.json; may repeat for html")
                 ->allow_extra_args(false);
+            takes.value("--column", options.column, "NAME",
+                        "dot, svg: the column of the overlay that colours the boxes; without it "
+                        "the first one with numbers");
             takes.footer(
                 "Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
                 "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"
                 "  stemma export model.onnx -m modules.json --to html -o model.html\n"
                 "  stemma export model.onnx --to html -o model.html --overlay run.json\n"
+                "  stemma export model.onnx --to svg -o model.svg --overlay cost.json --column "
+                "macs\n"
                 "  stemma export model.onnx --to model-explorer -o model.json --weight-bytes "
                 "w.json");
         });

@@ -105,6 +105,7 @@ int run_query(const query_options& options) {
         standard_output out;
         stemma::write_answer(out, answer, options.text, *opened);
     } else {
+        const pager paged;
         print_list(options, list, *opened, answer);
     }
     return done;

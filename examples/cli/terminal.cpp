@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cli {
@@ -176,6 +180,68 @@ std::string in_one_line(std::string_view text) {
 
 void print_error(std::string_view text) {
     fmt::print(stderr, "stemma: {}\n", printable(in_one_line(text)));
+}
+
+namespace {
+
+/// Returns: the command that shows long text; "" for none.
+std::string pager_command() {
+    if (const char* named = std::getenv("PAGER")) {
+        return std::string_view(named) == "cat" ? "" : named;
+    }
+    const char* path = std::getenv("PATH");
+    std::string_view folders = path == nullptr ? "" : path;
+    while (!folders.empty()) {
+        const auto folder = folders.substr(0, folders.find(':'));
+        folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
+        if (!folder.empty() && access(std::string(folder).append("/less").c_str(), X_OK) == 0) {
+            return "less";
+        }
+    }
+    return "";
+}
+
+} // namespace
+
+pager::pager() {
+    const auto command = is_terminal() ? pager_command() : std::string();
+    std::array<int, 2> ends{};
+    if (command.empty() || pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return;
+    }
+    // What is known of the terminal is asked while it is there.
+    static_cast<void>(has_colours());
+    static_cast<void>(line_width());
+    std::fflush(stdout);
+    setenv("LESS", "FRX",
+           0); // ends by itself where all is seen, knows shades, leaves the text there
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    std::string shell = "sh";
+    std::string option = "-c";
+    std::string text = command;
+    std::array<char*, 4> words{shell.data(), option.data(), text.data(), nullptr};
+    const bool runs =
+        posix_spawn(&child_, "/bin/sh", &actions, nullptr, words.data(), environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    if (runs) {
+        terminal_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        dup2(ends[1], STDOUT_FILENO);
+    }
+    close(ends[1]);
+}
+
+pager::~pager() {
+    if (terminal_ < 0) {
+        return;
+    }
+    std::fflush(stdout);
+    dup2(terminal_, STDOUT_FILENO);
+    close(terminal_);
+    while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
 }
 
 void print_rest(std::size_t count, std::size_t rows) {

@@ -72,6 +72,21 @@ void put(fmt::format_string<Args...> format, Args&&... args) {
     put_text(fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// While this lives, what is printed goes through `$PAGER`, or `less` where there is one, if
+/// standard output is a terminal: text that is longer than it can be read. `PAGER=cat` does
+/// without.
+class pager {
+public:
+    pager();
+    ~pager();
+    pager(const pager&) = delete;
+    pager& operator=(const pager&) = delete;
+
+private:
+    int terminal_ = -1; // the one that was standard output
+    int child_ = 0;
+};
+
 /// Says how many entries of a list were left out, when only so many rows of it are printed.
 void print_rest(std::size_t count, std::size_t rows);
 

@@ -349,6 +349,7 @@ int tree(tree_options options) {
         stemma::write_tree(out, *opened, shown);
     } else {
         const auto known = find_numbers(*opened, options);
+        const pager paged;
         tree_printer(*opened, shown, options, known).print();
     }
     return done;

@@ -26811,6 +26811,9 @@ struct no_annotations {
     [[nodiscard]] bool is_quiet(id) const { return false; }
     /// A line in the box of a closed module, and in the title of an open one.
     [[nodiscard]] std::string module_note(id) const { return {}; }
+    /// The colour of an operator's box, and of a closed module's: `#dbeafe`; "" for the usual one.
+    [[nodiscard]] std::string operator_colour(id) const { return {}; }
+    [[nodiscard]] std::string module_colour(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
     template <class Function>
     void for_each_input(id, Function) const {}
@@ -26950,7 +26953,9 @@ private:
             for (const auto& line : wrapped_list(attributes, widest_list, 2)) {
                 text_ += small(line);
             }
-            text_ += ">, tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) +
+            const auto colour = annotations_.operator_colour(box.of);
+            text_ += ">" + (colour.empty() ? "" : ", fillcolor=\"" + colour + "\"") +
+                     ", tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) +
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
             return;
         }
@@ -26967,9 +26972,11 @@ private:
             return;
         }
         const auto note = annotations_.module_note(box.of);
+        const auto own = annotations_.module_colour(box.of);
         text_ += title(box.of, false) +
                  small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
-                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 ">, penwidth=1.6, fillcolor=\"" +
+                 (own.empty() ? std::string(colour(box.of)) : own) + "\", tooltip=\"" +
                  dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 

@@ -45313,819 +45313,6 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
 
 #endif // STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
 
-// <stemma/report/detail/shape_arithmetic.hpp>
-#ifndef STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
-#define STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
-
-namespace stemma::detail {
-
-/// What exporters work out shapes with, sorted.
-inline constexpr std::array<std::string_view, 38> shape_operators{"Abs",
-                                                                  "Add",
-                                                                  "And",
-                                                                  "Cast",
-                                                                  "CastLike",
-                                                                  "Ceil",
-                                                                  "Concat",
-                                                                  "Constant",
-                                                                  "ConstantOfShape",
-                                                                  "Div",
-                                                                  "Equal",
-                                                                  "Expand",
-                                                                  "Floor",
-                                                                  "Gather",
-                                                                  "Greater",
-                                                                  "GreaterOrEqual",
-                                                                  "Identity",
-                                                                  "Less",
-                                                                  "LessOrEqual",
-                                                                  "Max",
-                                                                  "Min",
-                                                                  "Mod",
-                                                                  "Mul",
-                                                                  "Neg",
-                                                                  "Not",
-                                                                  "Or",
-                                                                  "Range",
-                                                                  "ReduceMax",
-                                                                  "ReduceMin",
-                                                                  "ReduceProd",
-                                                                  "ReduceSum",
-                                                                  "Reshape",
-                                                                  "Slice",
-                                                                  "Squeeze",
-                                                                  "Sub",
-                                                                  "Unsqueeze",
-                                                                  "Where",
-                                                                  "Xor"};
-
-static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
-
-/// Returns: by node, whether it only works with shapes and constants: it is a Shape or Size, or
-/// one of `shape_operators` that reads nothing but results of such nodes and small weights. What
-/// makes an output of its graph is not.
-/// Complexity: O(nodes + reads + values).
-[[nodiscard]] inline std::vector<bool> find_shape_arithmetic(const wire_model& model) {
-    constexpr std::uint64_t most_elements = 16; // of a weight that can be an index, a shape, a pad
-    std::vector<bool> small(model.value_count(), false); // can be read by such nodes
-    const auto tensors = model.tensors();
-    for (const auto& tensor : tensors) {
-        if (tensor.value != no_id) {
-            const auto header = read_tensor_header(model, tensor);
-            small[tensor.value] = header.dims.size() <= 1 && header.elements() <= most_elements;
-        }
-    }
-    std::vector<bool> leaves(model.value_count(), false);
-    for (id g = 0; g < model.graph_count(); ++g) {
-        for (auto value : model.graph(g).outputs) {
-            if (value != no_id) {
-                leaves[value] = true;
-            }
-        }
-    }
-    enum class part : std::uint8_t { other, source, step };
-    std::vector<part> parts;
-    for (id op = 0; op < model.operator_count(); ++op) {
-        const auto type = model.operator_type(op);
-        const bool standard =
-            model.operator_domain(op).empty() && model.operator_callee(op) == no_id;
-        parts.push_back(!standard                           ? part::other
-                        : type == "Shape" || type == "Size" ? part::source
-                        : std::binary_search(shape_operators.begin(), shape_operators.end(), type)
-                            ? part::step
-                            : part::other);
-    }
-    std::vector<bool> quiet(model.node_count(), false);
-    for (id node = 0; node < model.node_count(); ++node) { // files have producers first
-        const auto what = parts[model.operator_id(node)];
-        bool fits = what == part::source;
-        if (what == part::step) {
-            const auto inputs = model.inputs(node);
-            fits = std::all_of(inputs.begin(), inputs.end(),
-                               [&](id value) { return value == no_id || small[value]; });
-        }
-        const auto first = model.first_output(node);
-        for (id i = 0; fits && i < model.output_count(node); ++i) {
-            fits = !leaves[first + i];
-        }
-        for (id i = 0; fits && i < model.output_count(node); ++i) {
-            small[first + i] = true;
-        }
-        quiet[node] = fits;
-    }
-    return quiet;
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
-
-// <stemma/report/detail/picture_notes.hpp>
-#ifndef STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
-#define STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
-
-namespace stemma::detail {
-
-/// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
-[[nodiscard]] inline std::string short_number(std::uint64_t number) {
-    constexpr std::string_view units = " kMGTPE";
-    std::size_t unit = 0;
-    std::uint64_t scaled = number;
-    std::uint64_t tenths = 0;
-    while (scaled >= 1000) {
-        tenths = scaled % 1000 / 100;
-        scaled /= 1000;
-        ++unit;
-    }
-    auto text = std::to_string(scaled);
-    if (unit > 0 && scaled < 100 && tenths > 0) {
-        text.append(".").append(std::to_string(tenths));
-    }
-    return unit == 0 ? text : text.append(" ").append(1, units[unit]);
-}
-
-/// What pictures of a model say besides graph and tree: weights and attributes below operators,
-/// parameters of modules, inputs and outputs of the model.
-template <value_describer Describe>
-class picture_notes {
-public:
-    /// Requires: all outlive this. Complexity: O(values).
-    picture_notes(const wire_model& model, const module_statistics& counts,
-                  const Describe& describe)
-        : model_(&model)
-        , counts_(&counts)
-        , describe_(&describe)
-        , attributes_(model)
-        , quiet_(find_shape_arithmetic(model))
-        , leaves_(model.value_count()) {
-        for (auto value : model.graph(0).outputs) {
-            if (value != no_id) {
-                leaves_[value] = true;
-            }
-        }
-    }
-
-    /// Returns: the weights that a node reads, with their shapes. Complexity: O(inputs).
-    [[nodiscard]] std::string operator_note(id node) const {
-        std::string note;
-        for (auto value : model_->inputs(node)) {
-            if (value == no_id || !model_->is_initializer(value)) {
-                continue;
-            }
-            const value_description weight = (*describe_)(value);
-            const std::string_view name = weight.name;
-            const auto dot = name.find_last_of("./:");
-            if (weight.shape.size() <= 2) { // scalars say little
-                continue;
-            }
-            note.append(note.empty() ? "" : ", ");
-            if (name.find("::") == name.npos) { // else the exporter made the name up
-                note.append(dot == name.npos ? name : name.substr(dot + 1)).append(" ");
-            }
-            note.append(detail::shape_label(weight.shape));
-        }
-        return note;
-    }
-
-    /// Returns: the attributes of a node: `group=1, strides=[2,2]`.
-    /// Complexity: that of `describe_attributes`.
-    [[nodiscard]] std::string operator_attributes(id node) const { return attributes_(node); }
-
-    /// Whether a node only works out shapes.
-    [[nodiscard]] bool is_quiet(id node) const { return quiet_[node]; }
-
-    /// Returns: how many parameters a module has, with all below.
-    [[nodiscard]] std::string module_note(id m) const {
-        const auto count = counts_->parameters[m];
-        return count == 0 ? std::string() : short_number(count) + " parameters";
-    }
-
-    /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
-    /// Complexity: O(inputs).
-    template <class Function>
-    void for_each_input(id node, Function f) const {
-        for (auto value : model_->inputs(node)) {
-            if (value != no_id && model_->kind(value) == value_kind::input) {
-                f(value);
-            }
-        }
-    }
-
-    /// Calls `f(value)` for every output of the model that a node makes. Complexity: O(outputs).
-    template <class Function>
-    void for_each_output(id node, Function f) const {
-        for (id i = 0; i < model_->output_count(node); ++i) {
-            if (leaves_[model_->first_output(node) + i]) {
-                f(model_->first_output(node) + i);
-            }
-        }
-    }
-
-private:
-    const wire_model* model_;
-    const module_statistics* counts_;
-    const Describe* describe_;
-    attribute_texts attributes_;
-    std::vector<bool> quiet_;  // by node
-    std::vector<bool> leaves_; // by value: is an output of the model
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
-
-// <stemma/report/model_explorer.hpp>
-#ifndef STEMMA_REPORT_MODEL_EXPLORER_HPP
-#define STEMMA_REPORT_MODEL_EXPLORER_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
-/// Complexity: O(depth + length).
-[[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
-    std::vector<id> way;
-    for (; m != 0; m = modules.index().parent(m)) {
-        way.push_back(m);
-    }
-    std::string text;
-    for (; !way.empty(); way.pop_back()) {
-        text.append(text.empty() ? "" : "/");
-        for (char c : modules.attribute(way.back())) {
-            if (c == '/') {
-                text.append("\\/");
-            } else {
-                text.push_back(c == ';' ? ',' : c);
-            }
-        }
-    }
-    return text;
-}
-
-/// Writes the graphs of a model for Model Explorer, each with the values that it does not make
-/// itself as nodes of their own.
-template <text_sink Sink, value_describer Describe>
-class explorer_writer {
-public:
-    explorer_writer(Sink& sink, const wire_model& model, const module_tree& modules,
-                    const tagging& found, const module_statistics& counts, const Describe& describe)
-        : json_(sink)
-        , model_(model)
-        , modules_(modules)
-        , found_(found)
-        , counts_(counts)
-        , describe_(describe)
-        , contents_(model)
-        , nodes_(model.graph_count()) {
-        for (id node = 0; node < model.node_count(); ++node) {
-            nodes_[model.graph_of(node)].push_back(node);
-        }
-    }
-
-    void write(std::string_view label) {
-        json_.begin_object();
-        json_.member("label", label);
-        json_.key("graphs");
-        json_.begin_array();
-        for (id g = 0; g < model_.graph_count(); ++g) {
-            write_graph(g);
-        }
-        json_.end_array();
-        json_.end_object();
-        json_.finish();
-    }
-
-private:
-    /// An entry of a list of attributes.
-    void attribute(std::string_view key, std::string_view value) {
-        if (!value.empty()) {
-            json_.begin_object(true);
-            json_.member("key", key);
-            json_.member("value", value);
-            json_.end_object();
-        }
-    }
-
-    void write_graph(id g) {
-        json_.begin_object();
-        json_.member("id", explorer_graph_id(model_, g));
-        json_.key("nodes");
-        json_.begin_array();
-        outer_.clear();
-        for (auto value : model_.graph(g).inputs) {
-            if (value != no_id && !model_.is_initializer(value)) {
-                write_outer(value, "Input");
-            }
-        }
-        for (auto node : nodes_[g]) {
-            for_each_read(node, [&](id value) {
-                if (is_outer(value, g)) {
-                    write_outer(value, "Captured");
-                }
-            });
-        }
-        for (auto node : nodes_[g]) {
-            write_node(g, node);
-        }
-        write_outputs(g);
-        json_.end_array();
-        write_groups(g);
-        json_.end_object();
-    }
-
-    /// Whether a value reaches graph `g` as a tensor that none of its nodes makes.
-    [[nodiscard]] bool is_outer(id value, id g) const {
-        const auto producer = model_.producer(value);
-        return !model_.is_initializer(value) &&
-               (producer == no_id || model_.graph_of(producer) != g);
-    }
-
-    /// Calls `f(value)` for what a node reads, and for what its bodies read from around them.
-    template <class Function>
-    void for_each_read(id node, Function f) const {
-        for (auto value : model_.inputs(node)) {
-            if (value != no_id) {
-                f(value);
-            }
-        }
-        for_each_captured(node, f);
-    }
-
-    template <class Function>
-    void for_each_captured(id node, Function f) const {
-        std::set<id> seen;
-        for (auto body : contents_.bodies_of(node)) {
-            const auto take = [&](id value) {
-                if (value != no_id && !model_.is_initializer(value) &&
-                    !model_.is_inside(value, node) && seen.insert(value).second) {
-                    f(value);
-                }
-            };
-            for (auto inside : contents_.nodes(body)) {
-                for (auto value : model_.inputs(inside)) {
-                    take(value);
-                }
-            }
-            for (auto value : model_.graph(body).outputs) {
-                take(value);
-            }
-        }
-    }
-
-    [[nodiscard]] static std::string outer_id(id value) { return "in" + std::to_string(value); }
-    [[nodiscard]] std::string node_id(id node) const {
-        return std::to_string(model_.position(node));
-    }
-
-    void write_outer(id value, std::string_view label) {
-        if (!outer_.insert(value).second) {
-            return;
-        }
-        json_.begin_object();
-        json_.member("id", outer_id(value));
-        json_.member("label", label);
-        json_.member("namespace", "");
-        json_.key("attrs");
-        json_.begin_array(true);
-        attribute("name", model_.value_name(value));
-        json_.end_array();
-        json_.key("outputsMetadata");
-        json_.begin_array(true);
-        write_port("0", value);
-        json_.end_array();
-        json_.end_object();
-    }
-
-    void write_port(const std::string& slot, id value) {
-        const value_description about = describe_(value);
-        json_.begin_object(true);
-        json_.member("id", slot);
-        json_.key("attrs");
-        json_.begin_array(true);
-        attribute("__tensor_tag", model_.value_name(value));
-        attribute("tensor_shape", about.type_and_shape());
-        json_.end_array();
-        json_.end_object();
-    }
-
-    void write_node(id g, id node) {
-        const auto& made = found_.attributions[node];
-        json_.begin_object();
-        json_.member("id", node_id(node));
-        json_.member("label", model_.op_type(node));
-        json_.member("namespace", explorer_namespace(modules_, made.module));
-        json_.key("attrs");
-        json_.begin_array(true);
-        attribute("name", model_.name(node));
-        attribute("domain", model_.domain(node));
-        for (const auto& one : describe_attributes(model_, node)) {
-            attribute(one.name, value_text(one));
-        }
-        attribute("tag", found_.tags.text(made.module));
-        if (found_.pool.size_of(found_.tag_sets[node]) > 1) {
-            std::string tags;
-            found_.pool.for_each(found_.tag_sets[node], [&](id m) {
-                tags.append(tags.empty() ? "" : ", ").append(found_.tags.text(m));
-            });
-            attribute("tags", tags);
-        }
-        attribute("module", modules_.path(made.module));
-        attribute("provenance", found_.provenances[made.source]);
-        attribute("confidence", std::to_string(made.confidence).substr(0, 4));
-        attribute("weights", weights_of(node));
-        json_.end_array();
-        write_inputs(g, node);
-        json_.key("outputsMetadata");
-        json_.begin_array(true);
-        for (id i = 0; i < model_.output_count(node); ++i) {
-            write_port(std::to_string(i), model_.first_output(node) + i);
-        }
-        json_.end_array();
-        if (!contents_.bodies_of(node).empty() || model_.callee(node) != no_id) {
-            json_.key("subgraphIds");
-            json_.begin_array(true);
-            for (auto body : contents_.bodies_of(node)) {
-                json_.value(explorer_graph_id(model_, body));
-            }
-            if (const auto f = model_.callee(node); f != no_id) {
-                json_.value(explorer_graph_id(model_, model_.functions()[f].graph));
-            }
-            json_.end_array();
-        }
-        json_.end_object();
-    }
-
-    [[nodiscard]] std::string weights_of(id node) const {
-        std::string weights;
-        for (auto value : model_.inputs(node)) {
-            if (value != no_id && model_.is_initializer(value)) {
-                const value_description about = describe_(value);
-                weights.append(weights.empty() ? "" : ", ")
-                    .append(model_.value_name(value))
-                    .append(" ")
-                    .append(about.type_and_shape());
-            }
-        }
-        return weights;
-    }
-
-    void write_inputs(id g, id node) {
-        const auto write_edge = [&](id value, const std::string& slot) {
-            const auto producer = model_.producer(value);
-            const bool here = producer != no_id && model_.graph_of(producer) == g;
-            json_.begin_object(true);
-            json_.member("sourceNodeId", here ? node_id(producer) : outer_id(value));
-            json_.member("sourceNodeOutputId",
-                         here ? std::to_string(value - model_.first_output(producer))
-                              : std::string("0"));
-            json_.member("targetNodeInputId", slot);
-            json_.end_object();
-        };
-        const auto inputs = model_.inputs(node);
-        std::vector<std::pair<id, std::size_t>> reads; // value, slot
-        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
-            if (inputs[slot] != no_id) {
-                reads.emplace_back(inputs[slot], slot);
-            }
-        }
-        auto next = inputs.size();
-        for_each_captured(node, [&](id value) { reads.emplace_back(value, next++); });
-        json_.key("incomingEdges");
-        json_.begin_array(true);
-        for (const auto& [value, slot] : reads) {
-            if (!model_.is_initializer(value)) {
-                write_edge(value, std::to_string(slot));
-            }
-        }
-        json_.end_array();
-        json_.key("inputsMetadata");
-        json_.begin_array(true);
-        for (const auto& [value, slot] : reads) {
-            write_port(std::to_string(slot), value);
-        }
-        json_.end_array();
-    }
-
-    /// The results of a graph as nodes, so far as its own nodes make them.
-    void write_outputs(id g) {
-        std::size_t number = 0;
-        for (auto value : model_.graph(g).outputs) {
-            const auto producer = value == no_id ? no_id : model_.producer(value);
-            if (producer == no_id || model_.graph_of(producer) != g) {
-                continue;
-            }
-            json_.begin_object();
-            json_.member("id", "out" + std::to_string(number++));
-            json_.member("label", "Output");
-            json_.member("namespace", "");
-            json_.key("attrs");
-            json_.begin_array(true);
-            attribute("name", model_.value_name(value));
-            json_.end_array();
-            json_.key("incomingEdges");
-            json_.begin_array(true);
-            json_.begin_object(true);
-            json_.member("sourceNodeId", node_id(producer));
-            json_.member("sourceNodeOutputId",
-                         std::to_string(value - model_.first_output(producer)));
-            json_.member("targetNodeInputId", "0");
-            json_.end_object();
-            json_.end_array();
-            json_.end_object();
-        }
-    }
-
-    /// What there is to say of the modules that have nodes in a graph.
-    void write_groups(id g) {
-        std::vector<bool> present(modules_.size(), false);
-        for (auto node : nodes_[g]) {
-            for (auto m = found_.attributions[node].module; !present[m];
-                 m = modules_.index().parent(m)) {
-                present[m] = true;
-                if (m == 0) {
-                    break;
-                }
-            }
-        }
-        const auto member = [&](std::string_view key, const std::string& value) {
-            if (!value.empty()) {
-                json_.member(key, value);
-            }
-        };
-        json_.key("groupNodeAttributes");
-        json_.begin_object();
-        for (id m = 0; m < modules_.size(); ++m) {
-            if (!present[m]) {
-                continue;
-            }
-            json_.key(explorer_namespace(modules_, m));
-            json_.begin_object(true);
-            member("class",
-                   std::string(modules_.qualified_class(m).empty() ? modules_.class_name(m)
-                                                                   : modules_.qualified_class(m)));
-            member("tag", found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
-            member("nodes", std::to_string(counts_.nodes[m]));
-            member("parameters", std::to_string(counts_.parameters[m]));
-            member("weights", weights_text(counts_.weights[m]));
-            json_.end_object();
-        }
-        json_.end_object();
-    }
-
-    json_writer<Sink> json_;
-    const wire_model& model_;
-    const module_tree& modules_;
-    const tagging& found_;
-    const module_statistics& counts_;
-    const Describe& describe_;
-    graph_contents contents_;
-    std::vector<std::vector<id>> nodes_; // by graph
-    std::set<id> outer_;                 // values that are nodes of the graph being written
-};
-
-} // namespace detail
-
-/// Writes a model as Model Explorer reads it without an adapter: modules are namespaces, with
-/// class, tag and parameters; bodies and functions are graphs below the nodes that own or call
-/// them. Complexity: O(length of the result); memory for a buffer and tables of the nodes.
-template <text_sink Sink, value_describer Describe>
-void write_model_explorer(Sink& sink, std::string_view label, const wire_model& model,
-                          const module_tree& modules, const tagging& found,
-                          const module_statistics& counts, const Describe& describe) {
-    detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_MODEL_EXPLORER_HPP
-
-// <stemma/report/export_model.hpp>
-#ifndef STEMMA_REPORT_EXPORT_MODEL_HPP
-#define STEMMA_REPORT_EXPORT_MODEL_HPP
-
-namespace stemma {
-
-/// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
-/// forgotten. Complexity: that of the overload that is given all parts, as below.
-template <text_sink Sink>
-void write_graphml(Sink& sink, const attributed_model& opened,
-                   graphml_form form = graphml_form::nested) {
-    const value_descriptions describe(opened.model());
-    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe,
-                  show_all{}, attribute_texts(opened.model()));
-}
-
-/// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
-template <text_sink Sink>
-void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
-    const value_descriptions describe(opened.model());
-    const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
-    const detail::picture_notes notes(opened.model(), counts, describe);
-    write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe, notes);
-}
-
-/// Writes a model as Model Explorer reads it, called by the name of its file.
-/// Complexity: as above.
-template <text_sink Sink>
-void write_model_explorer(Sink& sink, const attributed_model& opened) {
-    const auto& model = opened.model();
-    const value_descriptions describe(model);
-    const auto counts = collect_statistics(model, opened.modules(), opened.tags());
-    const auto label = std::filesystem::path(opened.file().path()).filename().string();
-    write_model_explorer(sink, label, model, opened.modules(), opened.tags(), counts, describe);
-}
-
-/// What an overlay for Model Explorer adds up.
-enum class overlay : bool {
-    nodes,       ///< one for every node
-    weight_bytes ///< the bytes of the weights that a node reads
-};
-
-/// Writes an overlay to lay over what `write_model_explorer` writes. Complexity: as above.
-template <text_sink Sink>
-void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay what) {
-    if (what == overlay::nodes) {
-        write_explorer_overlay(sink, opened.model(), [](id) { return 1; });
-        return;
-    }
-    const auto bytes = weight_bytes(opened.model());
-    write_explorer_overlay(sink, opened.model(), [&](id node) { return bytes[node]; });
-}
-
-/// Writes the DAG of every selected module as JSON, by tag. Complexity: as above.
-template <text_sink Sink>
-void write_module_dags(Sink& sink, const attributed_model& opened,
-                       const dag_options& options = {}) {
-    const detail::report_names names(opened.model());
-    write_module_dags(
-        sink, opened.operators(), opened.modules().index(), opened.tags(),
-        [&](id node) { return names.node(node); }, options);
-}
-
-/// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names that
-/// `write_module_dags` has for them. Complexity: as above.
-template <text_sink Sink>
-void write_operation_metadata(Sink& sink, attributed_model& opened) {
-    const detail::report_names names(opened.model());
-    const auto values = detail::find_value_tags(opened.model(), opened.modules(), opened.tags());
-    write_operation_metadata(sink, opened.model(), opened.tags(), values, names);
-}
-
-/// Writes the modules with what they hold (`stemma.tree/1`): those for which `shown` is true, by
-/// module; see `find_branches`. Complexity: O(length), and that of `collect_statistics`.
-template <text_sink Sink>
-void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bool>& shown) {
-    const auto& modules = opened.modules();
-    const auto counts = collect_statistics(opened.model(), modules, opened.tags());
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.tree/1");
-    json.member("model", opened.file().path());
-    json.key("modules");
-    json.begin_array();
-    for (id m = 0; m < modules.size(); ++m) {
-        if (shown[m]) {
-            write_module(json, modules, opened.tags(), counts, m);
-        }
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_EXPORT_MODEL_HPP
-
-// <stemma/report/line_table.hpp>
-#ifndef STEMMA_REPORT_LINE_TABLE_HPP
-#define STEMMA_REPORT_LINE_TABLE_HPP
-
-namespace stemma {
-
-/// What was written in one line of a program.
-struct line_row {
-    std::string file;                                    ///< "" for nodes of which no line is known
-    std::uint32_t line = 0;                              ///< from 1; 0 for those
-    std::string function;                                ///< "" where unknown
-    std::vector<id> nodes;                               ///< ascending
-    std::vector<std::pair<id, std::size_t>> operators{}; ///< by number, most first
-    std::vector<id> modules{}; ///< the deepest ones, in the order of the tree
-    double amount = 0;         ///< of what is counted: nodes, or what `amount_of` says
-};
-
-/// Returns: some nodes of a model by the lines where they were written, by file and line; last, if
-/// there are any, those of which none is known. `amount_of(node)` says what each adds.
-/// Complexity: O(nodes log nodes), and that of `attributed_model::lines`.
-[[nodiscard]] inline std::vector<line_row>
-group_by_line(const attributed_model& opened, std::span<const id> nodes,
-              const std::function<double(id)>& amount_of = {}) {
-    const auto& lines = opened.lines();
-    std::map<std::pair<std::string_view, std::uint32_t>, line_row> rows;
-    line_row unknown;
-    for (const auto node : nodes) {
-        const auto at = lines.of(node);
-        auto& row = at ? rows[{at->file, at->line}] : unknown;
-        if (at && row.nodes.empty()) {
-            row.file = at->file;
-            row.line = at->line;
-            row.function = at->function;
-        }
-        row.nodes.push_back(node);
-        row.amount += amount_of ? amount_of(node) : 1;
-    }
-    std::vector<line_row> all;
-    for (auto& [place, row] : rows) {
-        all.push_back(std::move(row));
-    }
-    if (!unknown.nodes.empty()) {
-        all.push_back(std::move(unknown));
-    }
-    for (auto& row : all) {
-        std::map<id, std::size_t> counts;
-        for (const auto node : row.nodes) {
-            ++counts[opened.model().operator_id(node)];
-            row.modules.push_back(opened.tags().attributions[node].module);
-        }
-        row.operators.assign(counts.begin(), counts.end());
-        std::stable_sort(row.operators.begin(), row.operators.end(),
-                         [](const auto& a, const auto& b) { return a.second > b.second; });
-        std::sort(row.modules.begin(), row.modules.end());
-        row.modules.erase(std::unique(row.modules.begin(), row.modules.end()), row.modules.end());
-    }
-    return all;
-}
-
-/// Further numbers of a row, by name.
-using line_columns =
-    std::vector<std::pair<std::string, std::function<std::int64_t(const line_row&)>>>;
-
-/// Writes such rows (`stemma.lines/1`). Complexity: O(length).
-template <text_sink Sink>
-void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_model& opened,
-                 const line_columns& columns = {}) {
-    json_writer json(sink);
-    json.begin_object();
-    json.member("schema", "stemma.lines/1");
-    json.member("model", opened.model().file());
-    json.key("lines");
-    json.begin_array();
-    for (const auto& row : rows) {
-        json.begin_object(true);
-        json.key("file");
-        row.line == 0 ? json.null() : json.value(row.file);
-        json.key("line");
-        row.line == 0 ? json.null() : json.value(row.line);
-        json.member("function", row.function);
-        json.member("nodes", row.nodes.size());
-        for (const auto& [name, amount] : columns) {
-            json.member(name, amount(row));
-        }
-        json.key("operators");
-        json.begin_array(true);
-        for (const auto& [op, count] : row.operators) {
-            json.begin_object(true);
-            json.member("op_type", opened.model().operator_type(op));
-            json.member("nodes", count);
-            json.end_object();
-        }
-        json.end_array();
-        json.key("modules");
-        json.begin_array(true);
-        for (const auto m : row.modules) {
-            json.value(opened.modules().report_path(m));
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
-}
-
-/// Writes the same as rows of comma-separated values. Complexity: O(length).
-template <text_sink Sink>
-void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_columns& columns = {}) {
-    std::string head = "file,line,function,nodes";
-    for (const auto& column : columns) {
-        head.append(",").append(column.first);
-    }
-    sink.write(head.append("\n"));
-    for (const auto& row : rows) {
-        auto text = detail::csv_row(row.file, row.line, row.function, row.nodes.size());
-        text.pop_back();
-        for (const auto& column : columns) {
-            text.append(",").append(std::to_string(column.second(row)));
-        }
-        sink.write(text.append("\n"));
-    }
-}
-
-} // namespace stemma
-
-#endif // STEMMA_REPORT_LINE_TABLE_HPP
-
 // <stemma/report/detail/overlay_formats.hpp>
 #ifndef STEMMA_REPORT_DETAIL_OVERLAY_FORMATS_HPP
 #define STEMMA_REPORT_DETAIL_OVERLAY_FORMATS_HPP
@@ -46527,6 +45714,972 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_REPORT_OVERLAY_TABLE_HPP
+
+// <stemma/report/detail/overlay_colours.hpp>
+#ifndef STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
+#define STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
+
+namespace stemma::detail {
+
+/// Numbers of one column of an overlay as colours: white for the best, red for the worst there is.
+class overlay_colours {
+public:
+    /// `column` names one of the columns with numbers; "" stands for the first of them.
+    /// Throws: `error` of `refused` where there is none. Complexity: O(rows).
+    overlay_colours(const overlay_table& table, std::string_view column) {
+        const auto number = find_column(table, column);
+        const auto& shown = table.columns[number];
+        unit_ = shown.unit;
+        rises_ = shown.better == column_direction::higher;
+        for (const auto& row : table.modules) {
+            note(row, number, modules_, row.of != 0 || !shown.additive);
+        }
+        for (const auto& row : table.nodes) {
+            note(row, number, nodes_, true);
+        }
+    }
+
+    /// Returns: the colour of a module; "" where nothing is known. Complexity: O(1), as below.
+    [[nodiscard]] std::string of_module(id m) const { return colour(modules_, m); }
+    [[nodiscard]] std::string of_node(id v) const { return colour(nodes_, v); }
+
+    /// Returns: the number as text, with its unit; "" where nothing is known.
+    [[nodiscard]] std::string text_of_module(id m) const { return text(modules_, m); }
+    [[nodiscard]] std::string text_of_node(id v) const { return text(nodes_, v); }
+
+private:
+    using numbers = std::unordered_map<id, double>;
+
+    [[nodiscard]] static bool has_numbers(const overlay_table& table, std::size_t column) {
+        const auto has = [&](const overlay_row& row) {
+            return column < row.cells.size() && std::holds_alternative<double>(row.cells[column]);
+        };
+        return std::any_of(table.modules.begin(), table.modules.end(), has) ||
+               std::any_of(table.nodes.begin(), table.nodes.end(), has);
+    }
+
+    [[nodiscard]] static std::size_t find_column(const overlay_table& table,
+                                                 std::string_view wanted) {
+        std::string known;
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            const auto& name = table.columns[c].name;
+            if (has_numbers(table, c)) {
+                if (wanted.empty() || name == wanted) {
+                    return c;
+                }
+                known.append(known.empty() ? "" : ", ").append(name);
+            }
+        }
+        STEMMA_THROW(error(error_code::refused, table.title, "",
+                           known.empty() ? std::string("has no column of numbers")
+                                         : "no column of numbers is called '" +
+                                               std::string(wanted) + "'; there are " + known));
+    }
+
+    void note(const overlay_row& row, std::size_t column, numbers& known, bool counts) {
+        const auto* number =
+            column < row.cells.size() ? std::get_if<double>(&row.cells[column]) : nullptr;
+        if (number != nullptr && std::isfinite(*number)) {
+            known.insert_or_assign(row.of, *number);
+            if (counts) { // the whole would leave everything in it pale
+                least_ = std::min(least_, *number);
+                most_ = std::max(most_, *number);
+            }
+        }
+    }
+
+    [[nodiscard]] std::string colour(const numbers& known, id of) const {
+        const auto found = known.find(of);
+        if (found == known.end()) {
+            return {};
+        }
+        const auto from = rises_ ? least_ : std::min(least_, 0.0);
+        const auto width = most_ - from;
+        const auto place = width > 0 ? std::clamp((found->second - from) / width, 0.0, 1.0)
+                           : rises_  ? 1.0
+                                     : 0.0;
+        const auto heat = rises_ ? 1 - place : place;
+        const auto part = [&](int white, int red) {
+            return static_cast<unsigned>(white + static_cast<int>(heat * (red - white)));
+        };
+        std::array<char, 8> text{};
+        std::snprintf(text.data(), text.size(), "#%02x%02x%02x", part(255, 248), part(255, 113),
+                      part(255, 113));
+        return text.data();
+    }
+
+    [[nodiscard]] std::string text(const numbers& known, id of) const {
+        const auto found = known.find(of);
+        if (found == known.end()) {
+            return {};
+        }
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.4g", found->second);
+        return text.data() + (unit_.empty() ? "" : " " + unit_);
+    }
+
+    numbers modules_;
+    numbers nodes_;
+    std::string unit_;
+    bool rises_ = false;
+    double least_ = std::numeric_limits<double>::infinity();
+    double most_ = -std::numeric_limits<double>::infinity();
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
+
+// <stemma/report/detail/shape_arithmetic.hpp>
+#ifndef STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
+#define STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
+
+namespace stemma::detail {
+
+/// What exporters work out shapes with, sorted.
+inline constexpr std::array<std::string_view, 38> shape_operators{"Abs",
+                                                                  "Add",
+                                                                  "And",
+                                                                  "Cast",
+                                                                  "CastLike",
+                                                                  "Ceil",
+                                                                  "Concat",
+                                                                  "Constant",
+                                                                  "ConstantOfShape",
+                                                                  "Div",
+                                                                  "Equal",
+                                                                  "Expand",
+                                                                  "Floor",
+                                                                  "Gather",
+                                                                  "Greater",
+                                                                  "GreaterOrEqual",
+                                                                  "Identity",
+                                                                  "Less",
+                                                                  "LessOrEqual",
+                                                                  "Max",
+                                                                  "Min",
+                                                                  "Mod",
+                                                                  "Mul",
+                                                                  "Neg",
+                                                                  "Not",
+                                                                  "Or",
+                                                                  "Range",
+                                                                  "ReduceMax",
+                                                                  "ReduceMin",
+                                                                  "ReduceProd",
+                                                                  "ReduceSum",
+                                                                  "Reshape",
+                                                                  "Slice",
+                                                                  "Squeeze",
+                                                                  "Sub",
+                                                                  "Unsqueeze",
+                                                                  "Where",
+                                                                  "Xor"};
+
+static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
+
+/// Returns: by node, whether it only works with shapes and constants: it is a Shape or Size, or
+/// one of `shape_operators` that reads nothing but results of such nodes and small weights. What
+/// makes an output of its graph is not.
+/// Complexity: O(nodes + reads + values).
+[[nodiscard]] inline std::vector<bool> find_shape_arithmetic(const wire_model& model) {
+    constexpr std::uint64_t most_elements = 16; // of a weight that can be an index, a shape, a pad
+    std::vector<bool> small(model.value_count(), false); // can be read by such nodes
+    const auto tensors = model.tensors();
+    for (const auto& tensor : tensors) {
+        if (tensor.value != no_id) {
+            const auto header = read_tensor_header(model, tensor);
+            small[tensor.value] = header.dims.size() <= 1 && header.elements() <= most_elements;
+        }
+    }
+    std::vector<bool> leaves(model.value_count(), false);
+    for (id g = 0; g < model.graph_count(); ++g) {
+        for (auto value : model.graph(g).outputs) {
+            if (value != no_id) {
+                leaves[value] = true;
+            }
+        }
+    }
+    enum class part : std::uint8_t { other, source, step };
+    std::vector<part> parts;
+    for (id op = 0; op < model.operator_count(); ++op) {
+        const auto type = model.operator_type(op);
+        const bool standard =
+            model.operator_domain(op).empty() && model.operator_callee(op) == no_id;
+        parts.push_back(!standard                           ? part::other
+                        : type == "Shape" || type == "Size" ? part::source
+                        : std::binary_search(shape_operators.begin(), shape_operators.end(), type)
+                            ? part::step
+                            : part::other);
+    }
+    std::vector<bool> quiet(model.node_count(), false);
+    for (id node = 0; node < model.node_count(); ++node) { // files have producers first
+        const auto what = parts[model.operator_id(node)];
+        bool fits = what == part::source;
+        if (what == part::step) {
+            const auto inputs = model.inputs(node);
+            fits = std::all_of(inputs.begin(), inputs.end(),
+                               [&](id value) { return value == no_id || small[value]; });
+        }
+        const auto first = model.first_output(node);
+        for (id i = 0; fits && i < model.output_count(node); ++i) {
+            fits = !leaves[first + i];
+        }
+        for (id i = 0; fits && i < model.output_count(node); ++i) {
+            small[first + i] = true;
+        }
+        quiet[node] = fits;
+    }
+    return quiet;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
+
+// <stemma/report/detail/picture_notes.hpp>
+#ifndef STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
+#define STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
+
+namespace stemma::detail {
+
+/// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
+[[nodiscard]] inline std::string short_number(std::uint64_t number) {
+    constexpr std::string_view units = " kMGTPE";
+    std::size_t unit = 0;
+    std::uint64_t scaled = number;
+    std::uint64_t tenths = 0;
+    while (scaled >= 1000) {
+        tenths = scaled % 1000 / 100;
+        scaled /= 1000;
+        ++unit;
+    }
+    auto text = std::to_string(scaled);
+    if (unit > 0 && scaled < 100 && tenths > 0) {
+        text.append(".").append(std::to_string(tenths));
+    }
+    return unit == 0 ? text : text.append(" ").append(1, units[unit]);
+}
+
+/// What pictures of a model say besides graph and tree: weights and attributes below operators,
+/// parameters of modules, inputs and outputs of the model.
+template <value_describer Describe>
+class picture_notes {
+public:
+    /// With `colours`, boxes have these and the numbers behind them. Requires: all outlive this.
+    /// Complexity: O(values).
+    picture_notes(const wire_model& model, const module_statistics& counts,
+                  const Describe& describe, const overlay_colours* colours = nullptr)
+        : colours_(colours)
+        , model_(&model)
+        , counts_(&counts)
+        , describe_(&describe)
+        , attributes_(model)
+        , quiet_(find_shape_arithmetic(model))
+        , leaves_(model.value_count()) {
+        for (auto value : model.graph(0).outputs) {
+            if (value != no_id) {
+                leaves_[value] = true;
+            }
+        }
+    }
+
+    /// Returns: the weights that a node reads, with their shapes. Complexity: O(inputs).
+    [[nodiscard]] std::string operator_note(id node) const {
+        std::string note;
+        for (auto value : model_->inputs(node)) {
+            if (value == no_id || !model_->is_initializer(value)) {
+                continue;
+            }
+            const value_description weight = (*describe_)(value);
+            const std::string_view name = weight.name;
+            const auto dot = name.find_last_of("./:");
+            if (weight.shape.size() <= 2) { // scalars say little
+                continue;
+            }
+            note.append(note.empty() ? "" : ", ");
+            if (name.find("::") == name.npos) { // else the exporter made the name up
+                note.append(dot == name.npos ? name : name.substr(dot + 1)).append(" ");
+            }
+            note.append(detail::shape_label(weight.shape));
+        }
+        const auto number = colours_ == nullptr ? std::string() : colours_->text_of_node(node);
+        note.append(note.empty() || number.empty() ? "" : ", ").append(number);
+        return note;
+    }
+
+    /// Returns: the attributes of a node: `group=1, strides=[2,2]`.
+    /// Complexity: that of `describe_attributes`.
+    [[nodiscard]] std::string operator_attributes(id node) const { return attributes_(node); }
+
+    /// Returns: the colour of a node, and of a module, where an overlay has one.
+    [[nodiscard]] std::string operator_colour(id node) const {
+        return colours_ == nullptr ? std::string() : colours_->of_node(node);
+    }
+    [[nodiscard]] std::string module_colour(id m) const {
+        // What is known of modules alone is red among white ones, not among colours of classes.
+        const auto colour = colours_ == nullptr ? std::string() : colours_->of_module(m);
+        return colours_ != nullptr && colour.empty() ? "#f8fafc" : colour;
+    }
+
+    /// Whether a node only works out shapes.
+    [[nodiscard]] bool is_quiet(id node) const { return quiet_[node]; }
+
+    /// Returns: how many parameters a module has, with all below.
+    [[nodiscard]] std::string module_note(id m) const {
+        const auto count = counts_->parameters[m];
+        auto note = count == 0 ? std::string() : short_number(count) + " parameters";
+        const auto number = colours_ == nullptr ? std::string() : colours_->text_of_module(m);
+        return note.append(note.empty() || number.empty() ? "" : ", ").append(number);
+    }
+
+    /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
+    /// Complexity: O(inputs).
+    template <class Function>
+    void for_each_input(id node, Function f) const {
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && model_->kind(value) == value_kind::input) {
+                f(value);
+            }
+        }
+    }
+
+    /// Calls `f(value)` for every output of the model that a node makes. Complexity: O(outputs).
+    template <class Function>
+    void for_each_output(id node, Function f) const {
+        for (id i = 0; i < model_->output_count(node); ++i) {
+            if (leaves_[model_->first_output(node) + i]) {
+                f(model_->first_output(node) + i);
+            }
+        }
+    }
+
+private:
+    const overlay_colours* colours_;
+    const wire_model* model_;
+    const module_statistics* counts_;
+    const Describe* describe_;
+    attribute_texts attributes_;
+    std::vector<bool> quiet_;  // by node
+    std::vector<bool> leaves_; // by value: is an output of the model
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
+
+// <stemma/report/model_explorer.hpp>
+#ifndef STEMMA_REPORT_MODEL_EXPLORER_HPP
+#define STEMMA_REPORT_MODEL_EXPLORER_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
+/// Complexity: O(depth + length).
+[[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
+    std::vector<id> way;
+    for (; m != 0; m = modules.index().parent(m)) {
+        way.push_back(m);
+    }
+    std::string text;
+    for (; !way.empty(); way.pop_back()) {
+        text.append(text.empty() ? "" : "/");
+        for (char c : modules.attribute(way.back())) {
+            if (c == '/') {
+                text.append("\\/");
+            } else {
+                text.push_back(c == ';' ? ',' : c);
+            }
+        }
+    }
+    return text;
+}
+
+/// Writes the graphs of a model for Model Explorer, each with the values that it does not make
+/// itself as nodes of their own.
+template <text_sink Sink, value_describer Describe>
+class explorer_writer {
+public:
+    explorer_writer(Sink& sink, const wire_model& model, const module_tree& modules,
+                    const tagging& found, const module_statistics& counts, const Describe& describe)
+        : json_(sink)
+        , model_(model)
+        , modules_(modules)
+        , found_(found)
+        , counts_(counts)
+        , describe_(describe)
+        , contents_(model)
+        , nodes_(model.graph_count()) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            nodes_[model.graph_of(node)].push_back(node);
+        }
+    }
+
+    void write(std::string_view label) {
+        json_.begin_object();
+        json_.member("label", label);
+        json_.key("graphs");
+        json_.begin_array();
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            write_graph(g);
+        }
+        json_.end_array();
+        json_.end_object();
+        json_.finish();
+    }
+
+private:
+    /// An entry of a list of attributes.
+    void attribute(std::string_view key, std::string_view value) {
+        if (!value.empty()) {
+            json_.begin_object(true);
+            json_.member("key", key);
+            json_.member("value", value);
+            json_.end_object();
+        }
+    }
+
+    void write_graph(id g) {
+        json_.begin_object();
+        json_.member("id", explorer_graph_id(model_, g));
+        json_.key("nodes");
+        json_.begin_array();
+        outer_.clear();
+        for (auto value : model_.graph(g).inputs) {
+            if (value != no_id && !model_.is_initializer(value)) {
+                write_outer(value, "Input");
+            }
+        }
+        for (auto node : nodes_[g]) {
+            for_each_read(node, [&](id value) {
+                if (is_outer(value, g)) {
+                    write_outer(value, "Captured");
+                }
+            });
+        }
+        for (auto node : nodes_[g]) {
+            write_node(g, node);
+        }
+        write_outputs(g);
+        json_.end_array();
+        write_groups(g);
+        json_.end_object();
+    }
+
+    /// Whether a value reaches graph `g` as a tensor that none of its nodes makes.
+    [[nodiscard]] bool is_outer(id value, id g) const {
+        const auto producer = model_.producer(value);
+        return !model_.is_initializer(value) &&
+               (producer == no_id || model_.graph_of(producer) != g);
+    }
+
+    /// Calls `f(value)` for what a node reads, and for what its bodies read from around them.
+    template <class Function>
+    void for_each_read(id node, Function f) const {
+        for (auto value : model_.inputs(node)) {
+            if (value != no_id) {
+                f(value);
+            }
+        }
+        for_each_captured(node, f);
+    }
+
+    template <class Function>
+    void for_each_captured(id node, Function f) const {
+        std::set<id> seen;
+        for (auto body : contents_.bodies_of(node)) {
+            const auto take = [&](id value) {
+                if (value != no_id && !model_.is_initializer(value) &&
+                    !model_.is_inside(value, node) && seen.insert(value).second) {
+                    f(value);
+                }
+            };
+            for (auto inside : contents_.nodes(body)) {
+                for (auto value : model_.inputs(inside)) {
+                    take(value);
+                }
+            }
+            for (auto value : model_.graph(body).outputs) {
+                take(value);
+            }
+        }
+    }
+
+    [[nodiscard]] static std::string outer_id(id value) { return "in" + std::to_string(value); }
+    [[nodiscard]] std::string node_id(id node) const {
+        return std::to_string(model_.position(node));
+    }
+
+    void write_outer(id value, std::string_view label) {
+        if (!outer_.insert(value).second) {
+            return;
+        }
+        json_.begin_object();
+        json_.member("id", outer_id(value));
+        json_.member("label", label);
+        json_.member("namespace", "");
+        json_.key("attrs");
+        json_.begin_array(true);
+        attribute("name", model_.value_name(value));
+        json_.end_array();
+        json_.key("outputsMetadata");
+        json_.begin_array(true);
+        write_port("0", value);
+        json_.end_array();
+        json_.end_object();
+    }
+
+    void write_port(const std::string& slot, id value) {
+        const value_description about = describe_(value);
+        json_.begin_object(true);
+        json_.member("id", slot);
+        json_.key("attrs");
+        json_.begin_array(true);
+        attribute("__tensor_tag", model_.value_name(value));
+        attribute("tensor_shape", about.type_and_shape());
+        json_.end_array();
+        json_.end_object();
+    }
+
+    void write_node(id g, id node) {
+        const auto& made = found_.attributions[node];
+        json_.begin_object();
+        json_.member("id", node_id(node));
+        json_.member("label", model_.op_type(node));
+        json_.member("namespace", explorer_namespace(modules_, made.module));
+        json_.key("attrs");
+        json_.begin_array(true);
+        attribute("name", model_.name(node));
+        attribute("domain", model_.domain(node));
+        for (const auto& one : describe_attributes(model_, node)) {
+            attribute(one.name, value_text(one));
+        }
+        attribute("tag", found_.tags.text(made.module));
+        if (found_.pool.size_of(found_.tag_sets[node]) > 1) {
+            std::string tags;
+            found_.pool.for_each(found_.tag_sets[node], [&](id m) {
+                tags.append(tags.empty() ? "" : ", ").append(found_.tags.text(m));
+            });
+            attribute("tags", tags);
+        }
+        attribute("module", modules_.path(made.module));
+        attribute("provenance", found_.provenances[made.source]);
+        attribute("confidence", std::to_string(made.confidence).substr(0, 4));
+        attribute("weights", weights_of(node));
+        json_.end_array();
+        write_inputs(g, node);
+        json_.key("outputsMetadata");
+        json_.begin_array(true);
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            write_port(std::to_string(i), model_.first_output(node) + i);
+        }
+        json_.end_array();
+        if (!contents_.bodies_of(node).empty() || model_.callee(node) != no_id) {
+            json_.key("subgraphIds");
+            json_.begin_array(true);
+            for (auto body : contents_.bodies_of(node)) {
+                json_.value(explorer_graph_id(model_, body));
+            }
+            if (const auto f = model_.callee(node); f != no_id) {
+                json_.value(explorer_graph_id(model_, model_.functions()[f].graph));
+            }
+            json_.end_array();
+        }
+        json_.end_object();
+    }
+
+    [[nodiscard]] std::string weights_of(id node) const {
+        std::string weights;
+        for (auto value : model_.inputs(node)) {
+            if (value != no_id && model_.is_initializer(value)) {
+                const value_description about = describe_(value);
+                weights.append(weights.empty() ? "" : ", ")
+                    .append(model_.value_name(value))
+                    .append(" ")
+                    .append(about.type_and_shape());
+            }
+        }
+        return weights;
+    }
+
+    void write_inputs(id g, id node) {
+        const auto write_edge = [&](id value, const std::string& slot) {
+            const auto producer = model_.producer(value);
+            const bool here = producer != no_id && model_.graph_of(producer) == g;
+            json_.begin_object(true);
+            json_.member("sourceNodeId", here ? node_id(producer) : outer_id(value));
+            json_.member("sourceNodeOutputId",
+                         here ? std::to_string(value - model_.first_output(producer))
+                              : std::string("0"));
+            json_.member("targetNodeInputId", slot);
+            json_.end_object();
+        };
+        const auto inputs = model_.inputs(node);
+        std::vector<std::pair<id, std::size_t>> reads; // value, slot
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            if (inputs[slot] != no_id) {
+                reads.emplace_back(inputs[slot], slot);
+            }
+        }
+        auto next = inputs.size();
+        for_each_captured(node, [&](id value) { reads.emplace_back(value, next++); });
+        json_.key("incomingEdges");
+        json_.begin_array(true);
+        for (const auto& [value, slot] : reads) {
+            if (!model_.is_initializer(value)) {
+                write_edge(value, std::to_string(slot));
+            }
+        }
+        json_.end_array();
+        json_.key("inputsMetadata");
+        json_.begin_array(true);
+        for (const auto& [value, slot] : reads) {
+            write_port(std::to_string(slot), value);
+        }
+        json_.end_array();
+    }
+
+    /// The results of a graph as nodes, so far as its own nodes make them.
+    void write_outputs(id g) {
+        std::size_t number = 0;
+        for (auto value : model_.graph(g).outputs) {
+            const auto producer = value == no_id ? no_id : model_.producer(value);
+            if (producer == no_id || model_.graph_of(producer) != g) {
+                continue;
+            }
+            json_.begin_object();
+            json_.member("id", "out" + std::to_string(number++));
+            json_.member("label", "Output");
+            json_.member("namespace", "");
+            json_.key("attrs");
+            json_.begin_array(true);
+            attribute("name", model_.value_name(value));
+            json_.end_array();
+            json_.key("incomingEdges");
+            json_.begin_array(true);
+            json_.begin_object(true);
+            json_.member("sourceNodeId", node_id(producer));
+            json_.member("sourceNodeOutputId",
+                         std::to_string(value - model_.first_output(producer)));
+            json_.member("targetNodeInputId", "0");
+            json_.end_object();
+            json_.end_array();
+            json_.end_object();
+        }
+    }
+
+    /// What there is to say of the modules that have nodes in a graph.
+    void write_groups(id g) {
+        std::vector<bool> present(modules_.size(), false);
+        for (auto node : nodes_[g]) {
+            for (auto m = found_.attributions[node].module; !present[m];
+                 m = modules_.index().parent(m)) {
+                present[m] = true;
+                if (m == 0) {
+                    break;
+                }
+            }
+        }
+        const auto member = [&](std::string_view key, const std::string& value) {
+            if (!value.empty()) {
+                json_.member(key, value);
+            }
+        };
+        json_.key("groupNodeAttributes");
+        json_.begin_object();
+        for (id m = 0; m < modules_.size(); ++m) {
+            if (!present[m]) {
+                continue;
+            }
+            json_.key(explorer_namespace(modules_, m));
+            json_.begin_object(true);
+            member("class",
+                   std::string(modules_.qualified_class(m).empty() ? modules_.class_name(m)
+                                                                   : modules_.qualified_class(m)));
+            member("tag", found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
+            member("nodes", std::to_string(counts_.nodes[m]));
+            member("parameters", std::to_string(counts_.parameters[m]));
+            member("weights", weights_text(counts_.weights[m]));
+            json_.end_object();
+        }
+        json_.end_object();
+    }
+
+    json_writer<Sink> json_;
+    const wire_model& model_;
+    const module_tree& modules_;
+    const tagging& found_;
+    const module_statistics& counts_;
+    const Describe& describe_;
+    graph_contents contents_;
+    std::vector<std::vector<id>> nodes_; // by graph
+    std::set<id> outer_;                 // values that are nodes of the graph being written
+};
+
+} // namespace detail
+
+/// Writes a model as Model Explorer reads it without an adapter: modules are namespaces, with
+/// class, tag and parameters; bodies and functions are graphs below the nodes that own or call
+/// them. Complexity: O(length of the result); memory for a buffer and tables of the nodes.
+template <text_sink Sink, value_describer Describe>
+void write_model_explorer(Sink& sink, std::string_view label, const wire_model& model,
+                          const module_tree& modules, const tagging& found,
+                          const module_statistics& counts, const Describe& describe) {
+    detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_MODEL_EXPLORER_HPP
+
+// <stemma/report/export_model.hpp>
+#ifndef STEMMA_REPORT_EXPORT_MODEL_HPP
+#define STEMMA_REPORT_EXPORT_MODEL_HPP
+
+namespace stemma {
+
+/// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
+/// forgotten. Complexity: that of the overload that is given all parts, as below.
+template <text_sink Sink>
+void write_graphml(Sink& sink, const attributed_model& opened,
+                   graphml_form form = graphml_form::nested) {
+    const value_descriptions describe(opened.model());
+    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe,
+                  show_all{}, attribute_texts(opened.model()));
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options,
+               const overlay_colours* colours) {
+    const value_descriptions describe(opened.model());
+    const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
+    const picture_notes notes(opened.model(), counts, describe, colours);
+    stemma::write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe,
+                      notes);
+}
+
+} // namespace detail
+
+/// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
+    detail::write_dot(sink, opened, options, nullptr);
+}
+
+/// The same with closed modules and nodes coloured by a column of an overlay, "" for the first that
+/// has numbers: white for the best, red for the worst, the number below.
+/// Throws: `error` of `refused` where no column of numbers is called so.
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options,
+               const overlay_table& overlay, std::string_view column) {
+    const detail::overlay_colours colours(overlay, column);
+    detail::write_dot(sink, opened, options, &colours);
+}
+
+/// Writes a model as Model Explorer reads it, called by the name of its file.
+/// Complexity: as above.
+template <text_sink Sink>
+void write_model_explorer(Sink& sink, const attributed_model& opened) {
+    const auto& model = opened.model();
+    const value_descriptions describe(model);
+    const auto counts = collect_statistics(model, opened.modules(), opened.tags());
+    const auto label = std::filesystem::path(opened.file().path()).filename().string();
+    write_model_explorer(sink, label, model, opened.modules(), opened.tags(), counts, describe);
+}
+
+/// What an overlay for Model Explorer adds up.
+enum class overlay : bool {
+    nodes,       ///< one for every node
+    weight_bytes ///< the bytes of the weights that a node reads
+};
+
+/// Writes an overlay to lay over what `write_model_explorer` writes. Complexity: as above.
+template <text_sink Sink>
+void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay what) {
+    if (what == overlay::nodes) {
+        write_explorer_overlay(sink, opened.model(), [](id) { return 1; });
+        return;
+    }
+    const auto bytes = weight_bytes(opened.model());
+    write_explorer_overlay(sink, opened.model(), [&](id node) { return bytes[node]; });
+}
+
+/// Writes the DAG of every selected module as JSON, by tag. Complexity: as above.
+template <text_sink Sink>
+void write_module_dags(Sink& sink, const attributed_model& opened,
+                       const dag_options& options = {}) {
+    const detail::report_names names(opened.model());
+    write_module_dags(
+        sink, opened.operators(), opened.modules().index(), opened.tags(),
+        [&](id node) { return names.node(node); }, options);
+}
+
+/// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names that
+/// `write_module_dags` has for them. Complexity: as above.
+template <text_sink Sink>
+void write_operation_metadata(Sink& sink, attributed_model& opened) {
+    const detail::report_names names(opened.model());
+    const auto values = detail::find_value_tags(opened.model(), opened.modules(), opened.tags());
+    write_operation_metadata(sink, opened.model(), opened.tags(), values, names);
+}
+
+/// Writes the modules with what they hold (`stemma.tree/1`): those for which `shown` is true, by
+/// module; see `find_branches`. Complexity: O(length), and that of `collect_statistics`.
+template <text_sink Sink>
+void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bool>& shown) {
+    const auto& modules = opened.modules();
+    const auto counts = collect_statistics(opened.model(), modules, opened.tags());
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.tree/1");
+    json.member("model", opened.file().path());
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (shown[m]) {
+            write_module(json, modules, opened.tags(), counts, m);
+        }
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_EXPORT_MODEL_HPP
+
+// <stemma/report/line_table.hpp>
+#ifndef STEMMA_REPORT_LINE_TABLE_HPP
+#define STEMMA_REPORT_LINE_TABLE_HPP
+
+namespace stemma {
+
+/// What was written in one line of a program.
+struct line_row {
+    std::string file;                                    ///< "" for nodes of which no line is known
+    std::uint32_t line = 0;                              ///< from 1; 0 for those
+    std::string function;                                ///< "" where unknown
+    std::vector<id> nodes;                               ///< ascending
+    std::vector<std::pair<id, std::size_t>> operators{}; ///< by number, most first
+    std::vector<id> modules{}; ///< the deepest ones, in the order of the tree
+    double amount = 0;         ///< of what is counted: nodes, or what `amount_of` says
+};
+
+/// Returns: some nodes of a model by the lines where they were written, by file and line; last, if
+/// there are any, those of which none is known. `amount_of(node)` says what each adds.
+/// Complexity: O(nodes log nodes), and that of `attributed_model::lines`.
+[[nodiscard]] inline std::vector<line_row>
+group_by_line(const attributed_model& opened, std::span<const id> nodes,
+              const std::function<double(id)>& amount_of = {}) {
+    const auto& lines = opened.lines();
+    std::map<std::pair<std::string_view, std::uint32_t>, line_row> rows;
+    line_row unknown;
+    for (const auto node : nodes) {
+        const auto at = lines.of(node);
+        auto& row = at ? rows[{at->file, at->line}] : unknown;
+        if (at && row.nodes.empty()) {
+            row.file = at->file;
+            row.line = at->line;
+            row.function = at->function;
+        }
+        row.nodes.push_back(node);
+        row.amount += amount_of ? amount_of(node) : 1;
+    }
+    std::vector<line_row> all;
+    for (auto& [place, row] : rows) {
+        all.push_back(std::move(row));
+    }
+    if (!unknown.nodes.empty()) {
+        all.push_back(std::move(unknown));
+    }
+    for (auto& row : all) {
+        std::map<id, std::size_t> counts;
+        for (const auto node : row.nodes) {
+            ++counts[opened.model().operator_id(node)];
+            row.modules.push_back(opened.tags().attributions[node].module);
+        }
+        row.operators.assign(counts.begin(), counts.end());
+        std::stable_sort(row.operators.begin(), row.operators.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        std::sort(row.modules.begin(), row.modules.end());
+        row.modules.erase(std::unique(row.modules.begin(), row.modules.end()), row.modules.end());
+    }
+    return all;
+}
+
+/// Further numbers of a row, by name.
+using line_columns =
+    std::vector<std::pair<std::string, std::function<std::int64_t(const line_row&)>>>;
+
+/// Writes such rows (`stemma.lines/1`). Complexity: O(length).
+template <text_sink Sink>
+void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_model& opened,
+                 const line_columns& columns = {}) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.lines/1");
+    json.member("model", opened.model().file());
+    json.key("lines");
+    json.begin_array();
+    for (const auto& row : rows) {
+        json.begin_object(true);
+        json.key("file");
+        row.line == 0 ? json.null() : json.value(row.file);
+        json.key("line");
+        row.line == 0 ? json.null() : json.value(row.line);
+        json.member("function", row.function);
+        json.member("nodes", row.nodes.size());
+        for (const auto& [name, amount] : columns) {
+            json.member(name, amount(row));
+        }
+        json.key("operators");
+        json.begin_array(true);
+        for (const auto& [op, count] : row.operators) {
+            json.begin_object(true);
+            json.member("op_type", opened.model().operator_type(op));
+            json.member("nodes", count);
+            json.end_object();
+        }
+        json.end_array();
+        json.key("modules");
+        json.begin_array(true);
+        for (const auto m : row.modules) {
+            json.value(opened.modules().report_path(m));
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+/// Writes the same as rows of comma-separated values. Complexity: O(length).
+template <text_sink Sink>
+void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_columns& columns = {}) {
+    std::string head = "file,line,function,nodes";
+    for (const auto& column : columns) {
+        head.append(",").append(column.first);
+    }
+    sink.write(head.append("\n"));
+    for (const auto& row : rows) {
+        auto text = detail::csv_row(row.file, row.line, row.function, row.nodes.size());
+        text.pop_back();
+        for (const auto& column : columns) {
+            text.append(",").append(std::to_string(column.second(row)));
+        }
+        sink.write(text.append("\n"));
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_LINE_TABLE_HPP
 
 // <stemma/report/source_text.hpp>
 #ifndef STEMMA_REPORT_SOURCE_TEXT_HPP

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Walks models with `stemma browse`, in a terminal of tmux.
+"""Walks models with `stemma browse`, and pages through answers, in a terminal of tmux.
 
 usage: browse_test.py PROGRAM FIXTURES
 """
@@ -132,6 +132,27 @@ def resizes():
     terminal.expect_end()
 
 
+def pages():
+    """What is longer than the screen can be read; what is not ends by itself."""
+    if not shutil.which("less"):
+        return
+    model = str(FIXTURES / "bert_micro/model.onnx")
+    terminal = Terminal(PROGRAM, "tree", model, height=10)
+    terminal.expect("embeddings", ":", without=("48 modules",))
+    terminal.press("G")
+    terminal.expect("modules, 281 nodes")
+    terminal.press("q")
+    terminal.expect_end()
+    terminal = Terminal(PROGRAM, "tree", model, "--depth", "1")
+    terminal.expect_end()
+    terminal.expect("modules, 281 nodes")
+    terminal = Terminal("env", "PAGER=cat", PROGRAM, "tree", model, height=10)
+    terminal.expect_end()
+    terminal = Terminal("env", "PAGER=tr n N", PROGRAM, "explain", model, "encoder")
+    terminal.expect_end()
+    terminal.expect("eNcoder")
+
+
 def needs_a_terminal():
     """Without one it says so; for one of no kind, too."""
     model = FIXTURES / "bert_micro/model.onnx"
@@ -151,7 +172,7 @@ def main():
         print("skipped: no tmux (Debian: tmux)")
         sys.exit(77)
     try:
-        for test in (walks, runs_commands, resizes, needs_a_terminal):
+        for test in (walks, runs_commands, resizes, pages, needs_a_terminal):
             test()
     finally:
         Terminal.tmux("kill-server", check=False)

@@ -317,6 +317,19 @@ class Overlays(ViewCase):
                          {module["path"]: module["macs"] for module in report["modules"]})
         self.assertEqual(self.page_data()[0]["overlays"], [])
 
+    def test_a_picture_is_coloured_by_a_column(self):
+        path = self.overlay({"schema": "stemma.overlay/1",
+                             "columns": [{"name": "a note"}, {"name": "time", "unit": "us", "better": "lower"}],
+                             "modules": [{"path": "fc1", "values": ["slow", 8]}, {"path": "fc2", "values": ["", 0]}]})
+        picture = self.folder / "overlay.dot"
+        run("export", self.model, "--to", "dot", "-o", picture, "--overlay", path)
+        text = picture.read_text()
+        self.assertRegex(text, r'fc1.*8 us.*fillcolor="#f87171"')
+        self.assertRegex(text, r'fc2.*0 us.*fillcolor="#ffffff"')
+        for words, said in ((("--column", "a note"), "'a note'; there are time"), (("--overlay", path), "shows one")):
+            answer = run("export", self.model, "--to", "dot", "-o", picture, "--overlay", path, *words, status=None)
+            self.assertIn(said, answer.stderr)
+
     def test_what_is_no_overlay_is_refused_in_one_line(self):
         good = {"schema": "stemma.overlay/1", "columns": [{"name": "a"}], "modules": [{"path": "fc1", "values": [1]}]}
         out = self.folder / "none.html"

@@ -10,6 +10,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/detail/operation_metadata.hpp>
+#include <stemma/report/detail/overlay_colours.hpp>
 #include <stemma/report/detail/picture_notes.hpp>
 #include <stemma/report/detail/report_names.hpp>
 #include <stemma/report/dot.hpp>
@@ -17,11 +18,13 @@
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/module_dag_json.hpp>
+#include <stemma/report/overlay_table.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stemma {
@@ -36,13 +39,34 @@ void write_graphml(Sink& sink, const attributed_model& opened,
                   show_all{}, attribute_texts(opened.model()));
 }
 
+namespace detail {
+
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options,
+               const overlay_colours* colours) {
+    const value_descriptions describe(opened.model());
+    const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
+    const picture_notes notes(opened.model(), counts, describe, colours);
+    stemma::write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe,
+                      notes);
+}
+
+} // namespace detail
+
 /// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
 template <text_sink Sink>
 void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
-    const value_descriptions describe(opened.model());
-    const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
-    const detail::picture_notes notes(opened.model(), counts, describe);
-    write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe, notes);
+    detail::write_dot(sink, opened, options, nullptr);
+}
+
+/// The same with closed modules and nodes coloured by a column of an overlay, "" for the first that
+/// has numbers: white for the best, red for the worst, the number below.
+/// Throws: `error` of `refused` where no column of numbers is called so.
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options,
+               const overlay_table& overlay, std::string_view column) {
+    const detail::overlay_colours colours(overlay, column);
+    detail::write_dot(sink, opened, options, &colours);
 }
 
 /// Writes a model as Model Explorer reads it, called by the name of its file.

@@ -7,6 +7,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/detail/dot_text.hpp>
+#include <stemma/report/detail/overlay_colours.hpp>
 #include <stemma/report/detail/shape_arithmetic.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_description.hpp>
@@ -42,10 +43,12 @@ namespace stemma::detail {
 template <value_describer Describe>
 class picture_notes {
 public:
-    /// Requires: all outlive this. Complexity: O(values).
+    /// With `colours`, boxes have these and the numbers behind them. Requires: all outlive this.
+    /// Complexity: O(values).
     picture_notes(const wire_model& model, const module_statistics& counts,
-                  const Describe& describe)
-        : model_(&model)
+                  const Describe& describe, const overlay_colours* colours = nullptr)
+        : colours_(colours)
+        , model_(&model)
         , counts_(&counts)
         , describe_(&describe)
         , attributes_(model)
@@ -77,6 +80,8 @@ public:
             }
             note.append(detail::shape_label(weight.shape));
         }
+        const auto number = colours_ == nullptr ? std::string() : colours_->text_of_node(node);
+        note.append(note.empty() || number.empty() ? "" : ", ").append(number);
         return note;
     }
 
@@ -84,13 +89,25 @@ public:
     /// Complexity: that of `describe_attributes`.
     [[nodiscard]] std::string operator_attributes(id node) const { return attributes_(node); }
 
+    /// Returns: the colour of a node, and of a module, where an overlay has one.
+    [[nodiscard]] std::string operator_colour(id node) const {
+        return colours_ == nullptr ? std::string() : colours_->of_node(node);
+    }
+    [[nodiscard]] std::string module_colour(id m) const {
+        // What is known of modules alone is red among white ones, not among colours of classes.
+        const auto colour = colours_ == nullptr ? std::string() : colours_->of_module(m);
+        return colours_ != nullptr && colour.empty() ? "#f8fafc" : colour;
+    }
+
     /// Whether a node only works out shapes.
     [[nodiscard]] bool is_quiet(id node) const { return quiet_[node]; }
 
     /// Returns: how many parameters a module has, with all below.
     [[nodiscard]] std::string module_note(id m) const {
         const auto count = counts_->parameters[m];
-        return count == 0 ? std::string() : short_number(count) + " parameters";
+        auto note = count == 0 ? std::string() : short_number(count) + " parameters";
+        const auto number = colours_ == nullptr ? std::string() : colours_->text_of_module(m);
+        return note.append(note.empty() || number.empty() ? "" : ", ").append(number);
     }
 
     /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
@@ -115,6 +132,7 @@ public:
     }
 
 private:
+    const overlay_colours* colours_;
     const wire_model* model_;
     const module_statistics* counts_;
     const Describe* describe_;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
+#define STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/report/column_direction.hpp>
+#include <stemma/report/overlay_table.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+
+namespace stemma::detail {
+
+/// Numbers of one column of an overlay as colours: white for the best, red for the worst there is.
+class overlay_colours {
+public:
+    /// `column` names one of the columns with numbers; "" stands for the first of them.
+    /// Throws: `error` of `refused` where there is none. Complexity: O(rows).
+    overlay_colours(const overlay_table& table, std::string_view column) {
+        const auto number = find_column(table, column);
+        const auto& shown = table.columns[number];
+        unit_ = shown.unit;
+        rises_ = shown.better == column_direction::higher;
+        for (const auto& row : table.modules) {
+            note(row, number, modules_, row.of != 0 || !shown.additive);
+        }
+        for (const auto& row : table.nodes) {
+            note(row, number, nodes_, true);
+        }
+    }
+
+    /// Returns: the colour of a module; "" where nothing is known. Complexity: O(1), as below.
+    [[nodiscard]] std::string of_module(id m) const { return colour(modules_, m); }
+    [[nodiscard]] std::string of_node(id v) const { return colour(nodes_, v); }
+
+    /// Returns: the number as text, with its unit; "" where nothing is known.
+    [[nodiscard]] std::string text_of_module(id m) const { return text(modules_, m); }
+    [[nodiscard]] std::string text_of_node(id v) const { return text(nodes_, v); }
+
+private:
+    using numbers = std::unordered_map<id, double>;
+
+    [[nodiscard]] static bool has_numbers(const overlay_table& table, std::size_t column) {
+        const auto has = [&](const overlay_row& row) {
+            return column < row.cells.size() && std::holds_alternative<double>(row.cells[column]);
+        };
+        return std::any_of(table.modules.begin(), table.modules.end(), has) ||
+               std::any_of(table.nodes.begin(), table.nodes.end(), has);
+    }
+
+    [[nodiscard]] static std::size_t find_column(const overlay_table& table,
+                                                 std::string_view wanted) {
+        std::string known;
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            const auto& name = table.columns[c].name;
+            if (has_numbers(table, c)) {
+                if (wanted.empty() || name == wanted) {
+                    return c;
+                }
+                known.append(known.empty() ? "" : ", ").append(name);
+            }
+        }
+        STEMMA_THROW(error(error_code::refused, table.title, "",
+                           known.empty() ? std::string("has no column of numbers")
+                                         : "no column of numbers is called '" +
+                                               std::string(wanted) + "'; there are " + known));
+    }
+
+    void note(const overlay_row& row, std::size_t column, numbers& known, bool counts) {
+        const auto* number =
+            column < row.cells.size() ? std::get_if<double>(&row.cells[column]) : nullptr;
+        if (number != nullptr && std::isfinite(*number)) {
+            known.insert_or_assign(row.of, *number);
+            if (counts) { // the whole would leave everything in it pale
+                least_ = std::min(least_, *number);
+                most_ = std::max(most_, *number);
+            }
+        }
+    }
+
+    [[nodiscard]] std::string colour(const numbers& known, id of) const {
+        const auto found = known.find(of);
+        if (found == known.end()) {
+            return {};
+        }
+        const auto from = rises_ ? least_ : std::min(least_, 0.0);
+        const auto width = most_ - from;
+        const auto place = width > 0 ? std::clamp((found->second - from) / width, 0.0, 1.0)
+                           : rises_  ? 1.0
+                                     : 0.0;
+        const auto heat = rises_ ? 1 - place : place;
+        const auto part = [&](int white, int red) {
+            return static_cast<unsigned>(white + static_cast<int>(heat * (red - white)));
+        };
+        std::array<char, 8> text{};
+        std::snprintf(text.data(), text.size(), "#%02x%02x%02x", part(255, 248), part(255, 113),
+                      part(255, 113));
+        return text.data();
+    }
+
+    [[nodiscard]] std::string text(const numbers& known, id of) const {
+        const auto found = known.find(of);
+        if (found == known.end()) {
+            return {};
+        }
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.4g", found->second);
+        return text.data() + (unit_.empty() ? "" : " " + unit_);
+    }
+
+    numbers modules_;
+    numbers nodes_;
+    std::string unit_;
+    bool rises_ = false;
+    double least_ = std::numeric_limits<double>::infinity();
+    double most_ = -std::numeric_limits<double>::infinity();
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP

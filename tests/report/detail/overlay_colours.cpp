@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/detail/overlay_colours.hpp>
+
+#include "../../catch.hpp"
+
+#include <limits>
+#include <string>
+
+namespace test::report_detail_overlay_colours {
+
+namespace {
+
+using stemma::overlay_table;
+using stemma::detail::overlay_colours;
+
+overlay_table table_of(stemma::column_direction better, bool additive = false) {
+    overlay_table table;
+    table.title = "a run";
+    table.columns = {{"note", "", stemma::column_direction::neither, false},
+                     {"time", "us", better, additive}};
+    table.modules = {{0, {std::string("all"), 100.0}}, {1, {std::string(), 10.0}}, {2, {{}, 5.0}}};
+    table.nodes = {{3, {{}, 0.0}}, {4, {{}, std::numeric_limits<double>::infinity()}}, {5, {}}};
+    return table;
+}
+
+} // namespace
+
+TEST_CASE("overlay_colours: what is worst is red, also where high numbers are the good ones") {
+    const overlay_colours low(table_of(stemma::column_direction::lower), "");
+    CHECK(low.of_module(0) == "#f87171");
+    CHECK(low.of_node(3) == "#ffffff");
+    CHECK(low.of_module(2) > low.of_module(0));
+    const overlay_colours high(table_of(stemma::column_direction::higher), "time");
+    CHECK(high.of_module(0) == "#ffffff");
+    CHECK(high.of_node(3) == "#f87171");
+}
+
+TEST_CASE("overlay_colours: where numbers add up, the whole does not count") {
+    const overlay_colours found(table_of(stemma::column_direction::lower, true), "");
+    CHECK(found.of_module(1) == "#f87171");
+    CHECK(found.of_module(0) == "#f87171");
+    CHECK(found.text_of_module(1) == "10 us");
+}
+
+TEST_CASE("overlay_colours: what is not known has no colour") {
+    const overlay_colours found(table_of(stemma::column_direction::lower), "");
+    CHECK(found.of_module(7).empty());
+    CHECK(found.of_node(4).empty());
+    CHECK(found.of_node(5).empty());
+    CHECK(found.text_of_node(5).empty());
+}
+
+TEST_CASE("overlay_colours: a column without numbers is refused") {
+    const auto table = table_of(stemma::column_direction::lower);
+    CHECK_THROWS_WITH(overlay_colours(table, "note"),
+                      "a run: no column of numbers is called 'note'; there are time");
+    CHECK_THROWS_WITH(overlay_colours(overlay_table(), ""), "has no column of numbers");
+}
+
+} // namespace test::report_detail_overlay_colours
