@@ -181,7 +181,7 @@ void add_export(CLI::App& app, action& chosen) {
                 "  stemma export model.onnx -m modules.json --to html -o model.html\n"
                 "  stemma export model.onnx --to html -o model.html --overlay run.json\n"
                 "  stemma export model.onnx --to svg -o model.svg --overlay cost.json --column "
-                "macs\n"
+                "MACs\n"
                 "  stemma export model.onnx --to model-explorer -o model.json --weight-bytes "
                 "w.json");
         });

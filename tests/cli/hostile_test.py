@@ -106,7 +106,7 @@ def on_terminal(*arguments):
     # one stays open until a mark that is written behind all else has come through.
     end = b"\0end of output\0"
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=secondary, stderr=secondary,
-                               env=dict(os.environ, TERM="xterm", NO_COLOR=""))
+                               env=dict(os.environ, TERM="xterm", NO_COLOR="", PAGER="cat"))
 
     def mark_end():
         process.wait()

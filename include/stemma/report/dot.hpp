@@ -33,9 +33,9 @@ struct no_annotations {
     [[nodiscard]] std::string operator_attributes(id) const { return {}; }
     /// Whether an operator only works out shapes: connected ones are one box.
     [[nodiscard]] bool is_quiet(id) const { return false; }
-    /// A line in the box of a closed module, and in the title of an open one.
+    /// A line in the box of a closed module, and below the title of an open one that has a colour.
     [[nodiscard]] std::string module_note(id) const { return {}; }
-    /// The colour of an operator's box, and of a closed module's: `#dbeafe`; "" for the usual one.
+    /// The colour of an operator's box, and of a module: `#dbeafe`; "" for the usual one.
     [[nodiscard]] std::string operator_colour(id) const { return {}; }
     [[nodiscard]] std::string module_colour(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
@@ -117,10 +117,11 @@ private:
             }
             open.push_back(m);
             text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
+            const auto own = own_colour(m);
             text_ += "label=<" + title(m, m == root) +
+                     small(own.empty() ? std::string() : annotations_.module_note(m)) +
                      ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
-                     std::string(colour(m)) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) +
-                     "\"\n";
+                     colour(m) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) + "\"\n";
             for (auto b : boxes_in_[m]) {
                 write_box(b);
             }
@@ -163,6 +164,22 @@ private:
         }
     }
 
+    [[nodiscard]] std::string own_colour(id m) const {
+        if constexpr (requires { annotations_.module_colour(m); }) {
+            return annotations_.module_colour(m);
+        } else {
+            return {};
+        }
+    }
+
+    [[nodiscard]] std::string colour_of_operator(id v) const {
+        if constexpr (requires { annotations_.operator_colour(v); }) {
+            return annotations_.operator_colour(v);
+        } else {
+            return {};
+        }
+    }
+
     [[nodiscard]] static std::string count_text(std::size_t n) {
         return std::to_string(n) + (n == 1 ? " node" : " nodes");
     }
@@ -177,7 +194,7 @@ private:
             for (const auto& line : wrapped_list(attributes, widest_list, 2)) {
                 text_ += small(line);
             }
-            const auto colour = annotations_.operator_colour(box.of);
+            const auto colour = colour_of_operator(box.of);
             text_ += ">" + (colour.empty() ? "" : ", fillcolor=\"" + colour + "\"") +
                      ", tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) +
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
@@ -196,11 +213,9 @@ private:
             return;
         }
         const auto note = annotations_.module_note(box.of);
-        const auto own = annotations_.module_colour(box.of);
         text_ += title(box.of, false) +
                  small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
-                 ">, penwidth=1.6, fillcolor=\"" +
-                 (own.empty() ? std::string(colour(box.of)) : own) + "\", tooltip=\"" +
+                 ">, penwidth=1.6, fillcolor=\"" + colour(box.of) + "\", tooltip=\"" +
                  dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
@@ -323,14 +338,18 @@ private:
         }
     }
 
-    /// The same for all modules that look the same.
-    [[nodiscard]] std::string_view colour(id m) const {
+    /// That of the annotations, else the same for all modules that look the same.
+    [[nodiscard]] std::string colour(id m) const {
         constexpr std::array<std::string_view, 12> shades{
             "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
             "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
-        return looks_[m] == no_id || (m == 0 && modules_.class_name(m) == std::string_view())
-                   ? "#f8fafc"
-                   : shades[looks_[m] % shades.size()];
+        if (auto own = own_colour(m); !own.empty()) {
+            return own;
+        }
+        return std::string(looks_[m] == no_id ||
+                                   (m == 0 && modules_.class_name(m) == std::string_view())
+                               ? "#f8fafc"
+                               : shades[looks_[m] % shades.size()]);
     }
 
     Sink& sink_;

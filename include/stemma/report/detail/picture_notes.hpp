@@ -94,9 +94,12 @@ public:
         return colours_ == nullptr ? std::string() : colours_->of_node(node);
     }
     [[nodiscard]] std::string module_colour(id m) const {
-        // What is known of modules alone is red among white ones, not among colours of classes.
-        const auto colour = colours_ == nullptr ? std::string() : colours_->of_module(m);
-        return colours_ != nullptr && colour.empty() ? "#f8fafc" : colour;
+        if (colours_ == nullptr) {
+            return {};
+        }
+        // No colours of classes beside these, and none of the whole.
+        auto colour = m == 0 ? std::string() : colours_->of_module(m);
+        return colour.empty() ? "#f8fafc" : colour;
     }
 
     /// Whether a node only works out shapes.
