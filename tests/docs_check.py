@@ -38,6 +38,7 @@ PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"
 NOT_HERE = (
     (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
     (r"c(make|test) |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
+    (r"sh examples/web/|python3 -m http\.server", "needs emscripten, or serves until it is stopped"),
     (r"build/", "is there only after a build of its own"),
     (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
     (r".*(int8\.onnx|\.npz|numerics\.json|ort\.log|examples/runners)",

@@ -125,7 +125,8 @@ def reports_of(model, capture, truth, folder):
     yield "sidecar", json.loads(sidecar.read_text())
     begun = folder / "begun.json"
     begun.write_text(json.dumps({"schema": "stemma.capture/1", "modules": [
-        {"name": "", "class_name": "Net", "source": 'File "net.py", line 3, in forward'}]}))
+        {"name": "", "class_name": "Net", "source": 'File "net.py", line 3, in forward'}, {"name": "cell"},
+        {"name": "cell.input"}, {"name": "cell.hidden"}]}))
     yield "explain", run("explain", written, "''", "-m", begun)
     yield "explain", run("explain", FIXTURES.parent / "dialects" / "nested_functions.onnx", "app_Block_blocks_0_1")
     yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")

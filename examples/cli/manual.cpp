@@ -408,7 +408,7 @@ void print_fish(const CLI::App& app) {
 }
 
 /// Prints what a query, or a question of `explain`, about a model can begin with: paths of modules,
-/// and conditions.
+/// tags, and conditions.
 void print_words(const std::string& model) {
     if (model.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "manual words", "needs a model");
@@ -421,6 +421,9 @@ void print_words(const std::string& model) {
     std::set<std::string> conditions;
     for (stemma::id m = 0; m < modules.size(); ++m) {
         put_names(m == 0 ? "" : modules.path(m) + "\n");
+        if (opened->tags().tags.is_selected(m)) {
+            conditions.insert(opened->tags().tags.text(m));
+        }
         if (!modules.class_name(m).empty()) {
             conditions.insert(fmt::format("class:{}", modules.class_name(m)));
         }

@@ -82,7 +82,8 @@ inline py::object explain(const model_ptr& of, const py::args& asked) {
         names.push_back(asked_name(one));
     }
     return told(of, [&](stemma::attributed_model& opened) {
-        const stemma::explainer explainer(opened);
+        stemma::explainer explainer(opened);
+        explainer.add_origins(stemma::identify_parameters(opened));
         std::vector<stemma::explanation> answers;
         for (const auto& name : names) {
             answers.push_back(explainer.explain(name));

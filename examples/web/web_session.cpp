@@ -18,6 +18,7 @@
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/value_descriptions.hpp>
+#include <stemma/weights/identify_parameters.hpp>
 
 #include <algorithm>
 #include <map>
@@ -338,7 +339,8 @@ std::string session::tags(const json& asked) {
 
 std::string session::explain(const json& asked) {
     auto& opened = model_of(asked);
-    const stemma::explainer explainer(opened);
+    stemma::explainer explainer(opened);
+    explainer.add_origins(stemma::identify_parameters(opened));
     std::vector<stemma::explanation> answers;
     for (const auto& what : asked.at("what")) {
         answers.push_back(explainer.explain(what.get<std::string>()));

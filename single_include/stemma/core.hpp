@@ -19391,11 +19391,11 @@ class source_lines {
 public:
     /// A line, by numbers of texts.
     struct frame {
-        id file = 0;
-        std::uint32_t line = 0;
-        id function = 0;
-        std::uint32_t text = 0; ///< hash of the line as it was, 0 where unknown
-        frame_kind kind = frame_kind::own;
+        id file = 0;                       ///< a text
+        std::uint32_t line = 0;            ///< from 1
+        id function = 0;                   ///< a text
+        std::uint32_t text = 0;            ///< hash of the line as it was, 0 where unknown
+        frame_kind kind = frame_kind::own; ///< whose it is
 
         friend bool operator==(const frame&, const frame&) = default;
     };
@@ -23943,7 +23943,7 @@ private:
             return; // all lines of a file, which may be `C:\net.py`
         }
         const auto number = [&](std::string_view text) {
-            double line = 0;
+            std::uint32_t line = 0;
             const auto* end = text.data() + text.size();
             const bool reads = !text.empty() && text.size() < 10 &&
                                std::all_of(text.begin(), text.end(), is_digit) &&
@@ -24922,7 +24922,7 @@ enum class column_direction : std::uint8_t {
     higher,  ///< the high ones: similarity
 };
 
-/// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these.
+/// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these. Complexity: O(1).
 [[nodiscard]] constexpr bool read_direction(std::string_view text,
                                             column_direction& direction) noexcept {
     constexpr std::array<std::string_view, 3> names{"neither", "lower", "higher"};
@@ -26811,8 +26811,9 @@ struct no_annotations {
     [[nodiscard]] bool is_quiet(id) const { return false; }
     /// A line in the box of a closed module, and below the title of an open one that has a colour.
     [[nodiscard]] std::string module_note(id) const { return {}; }
-    /// The colour of an operator's box, and of a module: `#dbeafe`; "" for the usual one.
+    /// The colour of an operator's box: `#dbeafe`; "" for the usual one.
     [[nodiscard]] std::string operator_colour(id) const { return {}; }
+    /// The same of a module.
     [[nodiscard]] std::string module_colour(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
     template <class Function>
@@ -26895,7 +26896,7 @@ private:
             text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
             const auto own = own_colour(m);
             text_ += "label=<" + title(m, m == root) +
-                     small(own.empty() ? std::string() : annotations_.module_note(m)) +
+                     below(own.empty() ? std::string() : annotations_.module_note(m)) +
                      ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
                      colour(m) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) + "\"\n";
             for (auto b : boxes_in_[m]) {
@@ -26925,10 +26926,18 @@ private:
         return name.empty() || type.empty() ? text : text + "  " + type;
     }
 
-    [[nodiscard]] static std::string small(const std::string& text) {
-        return text.empty() ? text
-                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
-                                  "</FONT>";
+    [[nodiscard]] static std::string small(const std::string& text,
+                                           std::string_view end_of_line = "<BR/>") {
+        return text.empty()
+                   ? text
+                   : std::string(end_of_line) + "<FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" +
+                         label_text(text) + "</FONT>";
+    }
+
+    /// The same at the left.
+    [[nodiscard]] static std::string below(const std::string& text) {
+        constexpr std::string_view left = "<BR ALIGN=\"LEFT\"/>";
+        return text.empty() ? text : small(text, left).append(left);
     }
 
     /// Annotations of programs that were made before there were these have none.

@@ -11044,7 +11044,7 @@ struct checkpoint_module {
 class checkpoint {
 public:
     /// Requires: entries lie in the files, have names that differ, and as many bytes as their shape
-    /// says.
+    /// says. Complexity: O(entries).
     checkpoint(std::vector<mapped_file> files, std::vector<checkpoint_entry> entries,
                std::vector<checkpoint_module> modules = {})
         : files_(std::move(files)), entries_(std::move(entries)), modules_(std::move(modules)) {
@@ -28279,7 +28279,7 @@ namespace stemma {
 
 /// Profiles of one model, as runs of one profile, and what a report says of them.
 struct profile_files {
-    profile measured;
+    profile measured;    ///< all runs
     std::string files;   ///< paths, separated by `, `
     std::string formats; ///< the readers that fit, likewise, each once
 };
@@ -45425,17 +45425,17 @@ struct overlay_column {
 
 /// The cells of one module or node, one for each column.
 struct overlay_row {
-    id of = no_id; ///< module, or node
-    std::vector<overlay_cell> cells;
+    id of = no_id;                   ///< module, or node
+    std::vector<overlay_cell> cells; ///< by column
 };
 
 /// Numbers to be laid over a model: of a run, of a comparison, of another program.
 struct overlay_table {
-    std::string title; ///< what the file calls itself, else its path
-    std::vector<overlay_column> columns;
-    std::vector<overlay_row> modules;
-    std::vector<overlay_row> nodes;
-    std::size_t unmatched = 0; ///< rows of what the model has not
+    std::string title;                   ///< what the file calls itself, else its path
+    std::vector<overlay_column> columns; ///< at least one
+    std::vector<overlay_row> modules;    ///< by module
+    std::vector<overlay_row> nodes;      ///< by node
+    std::size_t unmatched = 0;           ///< rows of what the model has not
 };
 
 namespace detail {
@@ -45729,7 +45729,7 @@ public:
     overlay_colours(const overlay_table& table, std::string_view column) {
         const auto number = find_column(table, column);
         const auto& shown = table.columns[number];
-        unit_ = shown.unit;
+        unit_ = shown.unit.empty() ? shown.name : shown.unit;
         rises_ = shown.better == column_direction::higher;
         for (const auto& row : table.modules) {
             note(row, number, modules_, row.of != 0 || !shown.additive);
@@ -45743,7 +45743,8 @@ public:
     [[nodiscard]] std::string of_module(id m) const { return colour(modules_, m); }
     [[nodiscard]] std::string of_node(id v) const { return colour(nodes_, v); }
 
-    /// Returns: the number as text, with its unit; "" where nothing is known.
+    /// Returns: the number as text, with its unit or the name of the column: `1.2 k MACs`; "" where
+    /// nothing is known.
     [[nodiscard]] std::string text_of_module(id m) const { return text(modules_, m); }
     [[nodiscard]] std::string text_of_node(id v) const { return text(nodes_, v); }
 
@@ -45813,9 +45814,16 @@ private:
         if (found == known.end()) {
             return {};
         }
+        constexpr std::string_view thousands = " kMGTPE";
+        auto number = found->second;
+        std::size_t power = 0;
+        for (; std::abs(number) >= 1000 && power + 1 < thousands.size(); ++power) {
+            number /= 1000;
+        }
         std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.4g", found->second);
-        return text.data() + (unit_.empty() ? "" : " " + unit_);
+        std::snprintf(text.data(), text.size(), "%.3g", number);
+        return text.data() + std::string(" ") +
+               (power == 0 ? std::string() : std::string(1, thousands[power]).append(" ")) + unit_;
     }
 
     numbers modules_;

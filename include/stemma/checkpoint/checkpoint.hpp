@@ -47,7 +47,7 @@ struct checkpoint_module {
 class checkpoint {
 public:
     /// Requires: entries lie in the files, have names that differ, and as many bytes as their shape
-    /// says.
+    /// says. Complexity: O(entries).
     checkpoint(std::vector<mapped_file> files, std::vector<checkpoint_entry> entries,
                std::vector<checkpoint_module> modules = {})
         : files_(std::move(files)), entries_(std::move(entries)), modules_(std::move(modules)) {

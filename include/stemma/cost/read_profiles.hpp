@@ -17,7 +17,7 @@ namespace stemma {
 
 /// Profiles of one model, as runs of one profile, and what a report says of them.
 struct profile_files {
-    profile measured;
+    profile measured;    ///< all runs
     std::string files;   ///< paths, separated by `, `
     std::string formats; ///< the readers that fit, likewise, each once
 };

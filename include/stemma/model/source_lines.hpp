@@ -48,11 +48,11 @@ class source_lines {
 public:
     /// A line, by numbers of texts.
     struct frame {
-        id file = 0;
-        std::uint32_t line = 0;
-        id function = 0;
-        std::uint32_t text = 0; ///< hash of the line as it was, 0 where unknown
-        frame_kind kind = frame_kind::own;
+        id file = 0;                       ///< a text
+        std::uint32_t line = 0;            ///< from 1
+        id function = 0;                   ///< a text
+        std::uint32_t text = 0;            ///< hash of the line as it was, 0 where unknown
+        frame_kind kind = frame_kind::own; ///< whose it is
 
         friend bool operator==(const frame&, const frame&) = default;
     };

@@ -223,7 +223,7 @@ private:
             return; // all lines of a file, which may be `C:\net.py`
         }
         const auto number = [&](std::string_view text) {
-            double line = 0;
+            std::uint32_t line = 0;
             const auto* end = text.data() + text.size();
             const bool reads = !text.empty() && text.size() < 10 &&
                                std::all_of(text.begin(), text.end(), is_digit) &&

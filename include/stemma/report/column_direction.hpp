@@ -18,7 +18,7 @@ enum class column_direction : std::uint8_t {
     higher,  ///< the high ones: similarity
 };
 
-/// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these.
+/// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these. Complexity: O(1).
 [[nodiscard]] constexpr bool read_direction(std::string_view text,
                                             column_direction& direction) noexcept {
     constexpr std::array<std::string_view, 3> names{"neither", "lower", "higher"};

@@ -35,8 +35,9 @@ struct no_annotations {
     [[nodiscard]] bool is_quiet(id) const { return false; }
     /// A line in the box of a closed module, and below the title of an open one that has a colour.
     [[nodiscard]] std::string module_note(id) const { return {}; }
-    /// The colour of an operator's box, and of a module: `#dbeafe`; "" for the usual one.
+    /// The colour of an operator's box: `#dbeafe`; "" for the usual one.
     [[nodiscard]] std::string operator_colour(id) const { return {}; }
+    /// The same of a module.
     [[nodiscard]] std::string module_colour(id) const { return {}; }
     /// Calls `f(value)` for what an operator reads from outside of the graph.
     template <class Function>
@@ -119,7 +120,7 @@ private:
             text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
             const auto own = own_colour(m);
             text_ += "label=<" + title(m, m == root) +
-                     small(own.empty() ? std::string() : annotations_.module_note(m)) +
+                     below(own.empty() ? std::string() : annotations_.module_note(m)) +
                      ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
                      colour(m) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) + "\"\n";
             for (auto b : boxes_in_[m]) {
@@ -149,10 +150,18 @@ private:
         return name.empty() || type.empty() ? text : text + "  " + type;
     }
 
-    [[nodiscard]] static std::string small(const std::string& text) {
-        return text.empty() ? text
-                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
-                                  "</FONT>";
+    [[nodiscard]] static std::string small(const std::string& text,
+                                           std::string_view end_of_line = "<BR/>") {
+        return text.empty()
+                   ? text
+                   : std::string(end_of_line) + "<FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" +
+                         label_text(text) + "</FONT>";
+    }
+
+    /// The same at the left.
+    [[nodiscard]] static std::string below(const std::string& text) {
+        constexpr std::string_view left = "<BR ALIGN=\"LEFT\"/>";
+        return text.empty() ? text : small(text, left).append(left);
     }
 
     /// Annotations of programs that were made before there were these have none.

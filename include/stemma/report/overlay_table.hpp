@@ -39,17 +39,17 @@ struct overlay_column {
 
 /// The cells of one module or node, one for each column.
 struct overlay_row {
-    id of = no_id; ///< module, or node
-    std::vector<overlay_cell> cells;
+    id of = no_id;                   ///< module, or node
+    std::vector<overlay_cell> cells; ///< by column
 };
 
 /// Numbers to be laid over a model: of a run, of a comparison, of another program.
 struct overlay_table {
-    std::string title; ///< what the file calls itself, else its path
-    std::vector<overlay_column> columns;
-    std::vector<overlay_row> modules;
-    std::vector<overlay_row> nodes;
-    std::size_t unmatched = 0; ///< rows of what the model has not
+    std::string title;                   ///< what the file calls itself, else its path
+    std::vector<overlay_column> columns; ///< at least one
+    std::vector<overlay_row> modules;    ///< by module
+    std::vector<overlay_row> nodes;      ///< by node
+    std::size_t unmatched = 0;           ///< rows of what the model has not
 };
 
 namespace detail {

@@ -40,6 +40,10 @@ TEST_CASE("overlay_colours: where numbers add up, the whole does not count") {
     CHECK(found.of_module(1) == "#f87171");
     CHECK(found.of_module(0) == "#f87171");
     CHECK(found.text_of_module(1) == "10 us");
+    auto large = table_of(stemma::column_direction::lower);
+    large.columns[1].unit = "";
+    large.modules[1].cells[1] = 147456.0;
+    CHECK(overlay_colours(large, "").text_of_module(1) == "147 k time");
 }
 
 TEST_CASE("overlay_colours: what is not known has no colour") {

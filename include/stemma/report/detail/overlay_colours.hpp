@@ -30,7 +30,7 @@ public:
     overlay_colours(const overlay_table& table, std::string_view column) {
         const auto number = find_column(table, column);
         const auto& shown = table.columns[number];
-        unit_ = shown.unit;
+        unit_ = shown.unit.empty() ? shown.name : shown.unit;
         rises_ = shown.better == column_direction::higher;
         for (const auto& row : table.modules) {
             note(row, number, modules_, row.of != 0 || !shown.additive);
@@ -44,7 +44,8 @@ public:
     [[nodiscard]] std::string of_module(id m) const { return colour(modules_, m); }
     [[nodiscard]] std::string of_node(id v) const { return colour(nodes_, v); }
 
-    /// Returns: the number as text, with its unit; "" where nothing is known.
+    /// Returns: the number as text, with its unit or the name of the column: `1.2 k MACs`; "" where
+    /// nothing is known.
     [[nodiscard]] std::string text_of_module(id m) const { return text(modules_, m); }
     [[nodiscard]] std::string text_of_node(id v) const { return text(nodes_, v); }
 
@@ -114,9 +115,16 @@ private:
         if (found == known.end()) {
             return {};
         }
+        constexpr std::string_view thousands = " kMGTPE";
+        auto number = found->second;
+        std::size_t power = 0;
+        for (; std::abs(number) >= 1000 && power + 1 < thousands.size(); ++power) {
+            number /= 1000;
+        }
         std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.4g", found->second);
-        return text.data() + (unit_.empty() ? "" : " " + unit_);
+        std::snprintf(text.data(), text.size(), "%.3g", number);
+        return text.data() + std::string(" ") +
+               (power == 0 ? std::string() : std::string(1, thousands[power]).append(" ")) + unit_;
     }
 
     numbers modules_;
