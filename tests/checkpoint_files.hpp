@@ -15,7 +15,8 @@ namespace test {
 inline std::string little(std::uint64_t value, unsigned size) {
     std::string bytes;
     for (unsigned i = 0; i < size; ++i) {
-        bytes.push_back(static_cast<char>(value >> 8U * i & 0xffU));
+        bytes.push_back(static_cast<char>(value & 0xffU));
+        value >>= 8U;
     }
     return bytes;
 }

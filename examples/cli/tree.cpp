@@ -370,7 +370,13 @@ void add_tree(CLI::App& app, action& chosen) {
                       "what is shown of each: nodes, own, parameters, bytes, macs, flops, "
                       "activations, time, operators")
                 ->check(CLI::IsMember({"nodes", "own", "parameters", "bytes", "macs", "flops",
-                                       "activations", "time", "operators"}));
+                                       "activations", "time", "operators"}))
+                ->transform(CLI::Validator(
+                    [](std::string& word) {
+                        word = word == "params" ? "parameters" : word;
+                        return std::string();
+                    },
+                    ""));
             takes.choice("--sort", options.sort,
                          "nodes,own,parameters,bytes,macs,flops,activations,time",
                          "the largest of each module first");

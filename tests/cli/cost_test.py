@@ -122,6 +122,8 @@ class Cost(Case):
         lines = self.succeed("tree", model, "--columns", "macs,flops,activations", "--sort", "macs",
                              "--dim", "batch=2").stdout.splitlines()
         self.assertEqual(lines[0].split()[-3:], ["macs", "flops", "activations"])
+        self.assertEqual(self.succeed("tree", model, "--columns", "nodes,params").stdout,
+                         self.succeed("tree", model, "--columns", "nodes,parameters").stdout)
         rows = {row["module"]: row for row in csv.DictReader(io.StringIO(
             self.succeed("analyze", model, "--cost", "--dim=batch=2", "--format", "csv").stdout))}
         for line, module in zip(lines[1:], ["", "fc1", "fc2", "relu"]):
