@@ -17,7 +17,7 @@ step() {
     printf '\n== %s\n' "$1"
 }
 
-step "Packages: a compiler, CMake, Ninja and five header libraries"
+step "Packages: a compiler, CMake, Ninja, five header libraries and ncurses"
 sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
     librange-v3-dev=range/v3/range_fwd.hpp nlohmann-json3-dev=nlohmann/json.hpp \
     libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h libncurses-dev=curses.h
