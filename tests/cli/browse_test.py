@@ -14,24 +14,31 @@ import time
 
 PROGRAM, FIXTURES = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 FOLDER = tempfile.TemporaryDirectory()
-SOCKET = f"{FOLDER.name}/tmux"
 
 
 class Terminal:
-    """A terminal in which one command runs."""
+    """A terminal in which one command runs. Each has a server of its own: one that is ending takes no session."""
+
+    opened = []
 
     def __init__(self, *command, width=120, height=24):
-        self.tmux("kill-server", check=False)
+        Terminal.close_all()
+        self.socket = f"{FOLDER.name}/{time.monotonic_ns()}"
+        Terminal.opened.append(self)
         self.status = pathlib.Path(FOLDER.name) / "status"
         self.status.unlink(missing_ok=True)
+        # The terminal outlives its command, whose last words would be lost otherwise.
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height), "-c", FOLDER.name,
-                  "sh", "-c", 'status=$1; shift; "$@"; echo $? >"$status"', "sh", str(self.status), *command, ";",
-                  "set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "status", "off",
-                  ";", "set-option", "-g", "window-size", "manual")
+                  "sh", "-c", 'status=$1; shift; "$@"; echo $? >"$status"; exec sleep 600', "sh", str(self.status),
+                  *command, ";", "set-option", "-g", "status", "off", ";", "set-option", "-g", "window-size", "manual")
 
     @staticmethod
-    def tmux(*words, check=True):
-        return subprocess.run(["tmux", "-S", SOCKET, *words], check=check, capture_output=True, text=True,
+    def close_all():
+        while Terminal.opened:
+            Terminal.opened.pop().tmux("kill-server", check=False)
+
+    def tmux(self, *words, check=True):
+        return subprocess.run(["tmux", "-S", self.socket, *words], check=check, capture_output=True, text=True,
                               env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
 
     def shown(self):
@@ -175,7 +182,7 @@ def main():
         for test in (walks, runs_commands, resizes, pages, needs_a_terminal):
             test()
     finally:
-        Terminal.tmux("kill-server", check=False)
+        Terminal.close_all()
 
 
 if __name__ == "__main__":
