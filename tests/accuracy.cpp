@@ -5,7 +5,7 @@
 // fails where a capture of any kind makes any file of a fixture worse than it is without one.
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/open/attributed_model.hpp>
 

@@ -3,7 +3,7 @@
 // and fails where a goal is missed. docs/evidence.md explains the goals and the groups.
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/open/attributed_model.hpp>
 

@@ -8,7 +8,7 @@
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>

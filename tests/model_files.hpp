@@ -3,7 +3,7 @@
 #define STEMMA_TESTS_MODEL_FILES_HPP
 
 #include <stemma/capture/capture.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 
 #include <algorithm>

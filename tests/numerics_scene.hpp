@@ -5,7 +5,8 @@
 #include "scratch_folder.hpp"
 #include "wire_builder.hpp"
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/numerics/compare_numerics.hpp>
 #include <stemma/numerics/npz.hpp>
 

@@ -51,6 +51,11 @@ UNTESTED = {
     "stemma/weights/detail/data_places.hpp": "what weights/patch_weights.hpp does, and tested as that",
     "stemma/weights/detail/new_values.hpp": "what weights/patch_weights.hpp does, and tested as that",
     "stemma/capture/detail/found_parameters.hpp": "what capture/captures.hpp does with a checkpoint, and tested as that",
+    "stemma/io/detail/buffered_writer.hpp": "what io/output_file.hpp does, and tested as that",
+    "stemma/io/detail/system_files.hpp": "what files ask of the system; tests of both use it",
+    "stemma/onnx/message_refs.hpp": "records; what onnx/wire_model.hpp fills them with is tested there",
+    "stemma/onnx/detail/graph_scan.hpp": "what onnx/wire_model.hpp does, and tested as that",
+    "stemma/onnx/detail/model_scan.hpp": "what onnx/wire_model.hpp does, and tested as that",
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
@@ -109,17 +114,13 @@ UNMIRRORED = {
 # Folders of tests that mirror no header.
 OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/debuggers/",
                "tests/fuzz/", "tests/page/", "tests/runtime/", "tests/single_header/")
-# Headers of more lines than MAX_LINES.
+# Of a header.
 MAX_LINES = 420
-LONG = {
-    "stemma/io/file.hpp": "all that is not portable stands in one header",
-    "stemma/onnx/wire_model.hpp": "one scan fills all tables, its cases belong together",
-}
 # Headers with includes under #if.
 CONDITIONAL_INCLUDES = {
     "stemma/config.hpp": "what a macro needs only when it is not defined from outside",
     "stemma/definitions.hpp": "what a library may hold instead",
-    "stemma/io/file.hpp": "what is not portable",
+    "stemma/io/detail/system_files.hpp": "what is not portable",
 }
 # Evidence sources that the program does not choose from by name.
 UNNAMED_SOURCES = {
@@ -409,7 +410,7 @@ def check_portable():
 def check_sizes():
     for name in HEADERS:
         lines = TEXT[name].count("\n")
-        if lines > MAX_LINES and not excepted(LONG, header_name(name)):
+        if lines > MAX_LINES:
             complain(name, lines, f"has {lines} lines", f"split it by idea: at most {MAX_LINES}")
     for name, most in MAX_DOCUMENT_LINES.items():
         if name not in FILES:
@@ -634,7 +635,7 @@ def check_version():
 
 
 def check_exceptions():
-    for title, table in [("UNTESTED", UNTESTED), ("UNMIRRORED", UNMIRRORED), ("LONG", LONG),
+    for title, table in [("UNTESTED", UNTESTED), ("UNMIRRORED", UNMIRRORED),
                          ("CONDITIONAL_INCLUDES", CONDITIONAL_INCLUDES),
                          ("UNNAMED_SOURCES", UNNAMED_SOURCES), ("GIVEN_SOURCES", GIVEN_SOURCES),
                          ("UNTRIED", UNTRIED)]:

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TESTS_SCRATCH_FOLDER_HPP
 #define STEMMA_TESTS_SCRATCH_FOLDER_HPP
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -12,8 +12,8 @@
 #include <stemma/capture/detail/captured_claims.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/given_claims.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -6,7 +6,7 @@
 
 #include <stemma/core/parallel.hpp>
 #include <stemma/cost/cost_options.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/policy_names.hpp>

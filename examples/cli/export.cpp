@@ -3,7 +3,7 @@
 #include "common.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/overlay_table.hpp>
 #include <stemma_report/html_report.hpp>

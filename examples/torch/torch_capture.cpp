@@ -5,8 +5,8 @@
 #include "archive.hpp"
 #include "write_capture.hpp"
 
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/output_file.hpp>
 
 #include <torch/script.h>
 

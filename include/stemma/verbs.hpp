@@ -44,8 +44,9 @@
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
 #include <stemma/fold/unfold_file.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_stream.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/numerics/compare_numerics.hpp>
 #include <stemma/numerics/isolate_modules.hpp>
 #include <stemma/numerics/module_values.hpp>
@@ -64,6 +65,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/message_refs.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/onnx/onnx_model.hpp>

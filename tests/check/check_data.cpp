@@ -6,7 +6,7 @@
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -3,7 +3,7 @@
 
 #include "../catch.hpp"
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

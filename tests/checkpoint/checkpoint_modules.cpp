@@ -5,7 +5,6 @@
 
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/io/file.hpp>
 
 #include <cstddef>
 #include <cstdint>

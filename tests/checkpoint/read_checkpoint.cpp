@@ -7,7 +7,7 @@
 
 #include <stemma/error.hpp>
 #include <stemma/io/detail/xxh64.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>

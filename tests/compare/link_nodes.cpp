@@ -6,7 +6,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/compare/diff_models.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses stemma::stemma as somebody else's program does: reads an ONNX file.
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <nlohmann/json.hpp>

@@ -11,7 +11,7 @@
 
 #include <stemma/capture/capture.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/numerics/npz.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -5,7 +5,7 @@
 
 #include <stemma/checkpoint/checkpoint_modules.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

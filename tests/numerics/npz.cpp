@@ -5,7 +5,8 @@
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <string>
 

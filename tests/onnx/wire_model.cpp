@@ -12,7 +12,7 @@
 
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 
 #include <range/v3/algorithm/equal.hpp>

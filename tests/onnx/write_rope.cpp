@@ -6,7 +6,7 @@
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -12,7 +12,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/record/detail/value_tags.hpp>

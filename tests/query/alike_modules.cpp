@@ -6,7 +6,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
 

@@ -9,7 +9,6 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>

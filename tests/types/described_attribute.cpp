@@ -4,7 +4,7 @@
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/model_file.hpp>
 
 #include <string>

@@ -8,7 +8,8 @@
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/cut_model.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/infer_shapes.hpp>

@@ -12,8 +12,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_stream.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 

@@ -3,7 +3,7 @@
 #define STEMMA_CHECKPOINT_CHECKPOINT_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include <stemma/checkpoint/detail/torch_archive.hpp>
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -6,7 +6,7 @@
 #include <stemma/cost/profile.hpp>
 #include <stemma/cost/profile_readers.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
 #include <optional>

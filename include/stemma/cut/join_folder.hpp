@@ -8,8 +8,9 @@
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/xxh64.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/external_data.hpp>
 
 #include <cstddef>

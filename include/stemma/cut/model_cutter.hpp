@@ -12,7 +12,8 @@
 #include <stemma/cut/model_part.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/inlined_model.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -13,8 +13,9 @@
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/inlined_model.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>

@@ -17,7 +17,8 @@
 #include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_plan.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/external_data.hpp>

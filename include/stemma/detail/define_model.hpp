@@ -5,7 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/detail/model_state.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/write_rope.hpp>

@@ -7,7 +7,7 @@
 #include <stemma/fold/detail/inline_functions.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
 #include <stemma/fold/detail/open_folds.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>

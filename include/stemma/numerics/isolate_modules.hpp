@@ -7,8 +7,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/compare_numerics.hpp>
 #include <stemma/numerics/npz.hpp>

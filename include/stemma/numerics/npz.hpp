@@ -4,8 +4,9 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/zip_directory.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/numerics/npy.hpp>
 
 #include <boost/crc.hpp>

@@ -7,8 +7,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>

@@ -4,7 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/numerics/npy.hpp>
 #include <stemma/numerics/npz.hpp>
 #include <stemma/numerics/tensor_values.hpp>

@@ -2,8 +2,8 @@
 #ifndef STEMMA_ONNX_MAP_MODEL_HPP
 #define STEMMA_ONNX_MAP_MODEL_HPP
 
-#include <stemma/io/file.hpp>
 #include <stemma/io/foreign_file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 

@@ -3,7 +3,7 @@
 #define STEMMA_ONNX_MODEL_FILE_HPP
 
 #include <stemma/core/parallel.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

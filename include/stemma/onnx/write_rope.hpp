@@ -5,7 +5,9 @@
 #include <stemma/config.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/message_tree.hpp>

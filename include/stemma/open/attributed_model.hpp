@@ -15,7 +15,7 @@
 #include <stemma/evidence/function_calls.hpp>
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/detail/open_nodes.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>

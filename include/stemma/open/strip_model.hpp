@@ -2,7 +2,7 @@
 #ifndef STEMMA_OPEN_STRIP_MODEL_HPP
 #define STEMMA_OPEN_STRIP_MODEL_HPP
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>

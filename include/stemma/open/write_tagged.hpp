@@ -8,8 +8,9 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/splices.hpp>

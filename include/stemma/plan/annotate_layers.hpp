@@ -3,7 +3,8 @@
 #define STEMMA_PLAN_ANNOTATE_LAYERS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>

@@ -5,8 +5,8 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>

@@ -6,8 +6,8 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>

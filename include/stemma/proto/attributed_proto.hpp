@@ -3,7 +3,7 @@
 #define STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/model_tables.hpp>

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/detail/stack_formats.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/source_lines.hpp>
 
 #include <algorithm>

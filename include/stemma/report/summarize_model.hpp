@@ -6,8 +6,8 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/open/attributed_model.hpp>

@@ -5,7 +5,7 @@
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/weights/detail/element_moves.hpp>
 #include <stemma/weights/detail/make_values.hpp>
 

@@ -4,7 +4,8 @@
 
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>

@@ -9,7 +9,8 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/onnx_operators.hpp>

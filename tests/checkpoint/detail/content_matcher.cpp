@@ -6,7 +6,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/checkpoint/checkpoint.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>

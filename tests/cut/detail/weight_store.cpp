@@ -6,7 +6,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <string>
 #include <string_view>

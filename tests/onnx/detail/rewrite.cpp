@@ -11,7 +11,8 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/tag_model.hpp>

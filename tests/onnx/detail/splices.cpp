@@ -4,8 +4,9 @@
 #include "../../catch.hpp"
 #include "../../scratch_folder.hpp"
 
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 
 #include <cstddef>
 #include <string>

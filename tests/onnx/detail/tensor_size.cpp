@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

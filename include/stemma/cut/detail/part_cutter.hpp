@@ -17,8 +17,9 @@
 #include <stemma/cut/detail/write_cuts.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/inlined_model.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>

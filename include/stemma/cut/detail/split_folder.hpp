@@ -8,7 +8,7 @@
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/xxh64.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -12,7 +12,9 @@
 #include <stemma/cut/detail/cut_model.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/detail/system_files.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/message_tree.hpp>
 

@@ -13,9 +13,11 @@
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_plan.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/xxh64.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>

@@ -6,7 +6,7 @@
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/inline_functions.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/detail/temporary_model.hpp>
 #include <stemma/onnx/wire_model.hpp>

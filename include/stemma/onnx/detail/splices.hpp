@@ -2,7 +2,8 @@
 #ifndef STEMMA_ONNX_DETAIL_SPLICES_HPP
 #define STEMMA_ONNX_DETAIL_SPLICES_HPP
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 #define STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>

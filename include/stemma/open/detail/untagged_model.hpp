@@ -3,7 +3,7 @@
 #define STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP
 
 #include <stemma/io/detail/base64.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/byte_patch.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/temporary_model.hpp>

@@ -3,7 +3,6 @@
 #define STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/external_data.hpp>

@@ -6,7 +6,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/open/attributed_model.hpp>

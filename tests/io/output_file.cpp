@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/io/file.hpp>
+#include <stemma/io/output_file.hpp>
 
 #include "../catch.hpp"
 #include "../random_numbers.hpp"
 #include "../scratch_folder.hpp"
+#include "refusal.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/io/mapped_file.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-namespace test::io_file {
+namespace test::io_output_file {
 
 namespace {
 
@@ -25,83 +23,13 @@ using stemma::error_code;
 using stemma::mapped_file;
 using stemma::output_file;
 
-/// Returns: the code of what a function throws, which names the file it is about.
-template <class Function>
-std::optional<error_code> refusal(std::string_view path, Function f) {
-    try {
-        f();
-    } catch (const stemma::error& e) {
-        CHECK(std::string_view(e.what()).find(path) == 0);
-        CHECK(std::string_view(e.what()).find('\n') == std::string_view::npos);
-        return e.code();
-    }
-    return std::nullopt;
-}
-
 std::string content(const std::string& path) {
     return std::string(mapped_file(path).bytes());
 }
 
-/// Returns: how much of a file that is mapped takes part in the memory of this process, if the
-/// system says so.
-std::optional<std::size_t> mapped_bytes(const std::string& path) {
-    std::ifstream maps("/proc/self/smaps");
-    bool here = false;
-    for (std::string line; std::getline(maps, line);) {
-        here = here || line.ends_with(path);
-        if (here && line.starts_with("Rss:")) {
-            return std::stoul(line.substr(4)) * 1024;
-        }
-    }
-    return std::nullopt;
-}
-
 } // namespace
 
-TEST_CASE("mapped_file: gives the bytes of a file", "[file]") {
-    const test::scratch_folder folder;
-    for (const auto& text :
-         {std::string(), std::string("a"), std::string("\0\n\xff", 3), std::string(100000, 'x')}) {
-        const auto path = folder.make("in", text);
-        const mapped_file file(path);
-        CHECK(file.bytes().size() == text.size());
-        const bool same = file.bytes() == text;
-        CHECK(same);
-        CHECK(file.path() == path);
-    }
-}
-
-TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", "[file]") {
-    const test::scratch_folder folder;
-    mapped_file first(folder.make("a", "first"));
-    mapped_file second(folder.make("b", "second"));
-    first.release_descriptor();
-    CHECK(first.descriptor() == -1);
-    const mapped_file moved(std::move(first));
-    CHECK(moved.bytes() == "first");
-    second = mapped_file(folder.make("c", "third"));
-    CHECK(second.bytes() == "third");
-    CHECK(moved.bytes() == "first");
-}
-
-TEST_CASE("mapped_file: holds bytes in memory, or looks at the caller's", "[file]") {
-    auto held = mapped_file::holding("short", "mine");
-    const mapped_file moved(std::move(held));
-    CHECK(moved.bytes() == "short");
-    CHECK(moved.path() == "mine");
-    CHECK(moved.descriptor() == -1);
-
-    const std::string bytes(std::size_t{1} << 16U, 'x');
-    const auto seen = mapped_file::viewing(bytes, "theirs");
-    CHECK(seen.bytes().data() == bytes.data());
-    seen.release(0, bytes.size());
-    CHECK(seen.bytes() == std::string(bytes.size(), 'x'));
-    std::string copy(3, ' ');
-    seen.read(10, copy.size(), copy.data());
-    CHECK(copy == "xxx");
-}
-
-TEST_CASE("mapped_file: bytes in memory go where those of a file go", "[file]") {
+TEST_CASE("output_file: copies bytes in memory as those of a file", "[file]") {
     const test::scratch_folder folder;
     const std::string bytes = "0123456789";
     const auto in = mapped_file::viewing(bytes, "mine");
@@ -109,31 +37,6 @@ TEST_CASE("mapped_file: bytes in memory go where those of a file go", "[file]") 
     out.copy(in, 2, 5);
     out.commit(false);
     CHECK(content(folder.file("out")) == "23456");
-}
-
-TEST_CASE("mapped_file: in small pages, only what is read of a new file is mapped", "[file]") {
-    const test::scratch_folder folder;
-    constexpr std::size_t size = 64U << 20U;
-    constexpr std::size_t step = 1U << 20U;
-    const auto path = folder.file("in");
-    std::ofstream(path, std::ios::binary) << std::string(size, 'x');
-    const mapped_file file(path, stemma::mapped_pages::small);
-    std::size_t read = 0;
-    for (std::size_t at = 0; at < size; at += step) {
-        read += file.bytes()[at] == 'x' ? 1U : 0U;
-    }
-    CHECK(read == size / step);
-    const auto mapped = mapped_bytes(path);
-    CHECK((STEMMA_IO < 2 || !mapped || *mapped <= size / 4));
-}
-
-TEST_CASE("mapped_file: what is no readable file is refused, by name", "[file]") {
-    const test::scratch_folder folder;
-    for (const auto& path : {folder.file("missing"), folder.path(), folder.file("a/b/c"),
-                             folder.make("file", "") + "/below", std::string()}) {
-        INFO(path);
-        CHECK(refusal(path, [&] { const mapped_file file(path); }) == error_code::cannot_read);
-    }
 }
 
 TEST_CASE("output_file: appears whole at commit, and not before", "[file]") {
@@ -332,4 +235,4 @@ TEST_CASE("output_file: a symbolic link stays one", "[file]") {
 
 #endif
 
-} // namespace test::io_file
+} // namespace test::io_output_file
