@@ -57,7 +57,6 @@ UNTESTED = {
     "stemma/onnx/detail/graph_scan.hpp": "what onnx/wire_model.hpp does, and tested as that",
     "stemma/onnx/detail/model_scan.hpp": "what onnx/wire_model.hpp does, and tested as that",
     "stemma/config.hpp": "macros only; every test uses them",
-    "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
     "stemma/align/detail/aligner.hpp": "what align/align.hpp does, and tested as that",
     "stemma/evidence/detail/call_resolver.hpp": "what evidence/function_calls.hpp does, and tested as that",
@@ -311,6 +310,15 @@ def check_language():
         if header_name(name) not in ("stemma/config.hpp", "stemma/version.hpp") and not own_includes(header_name(name)):
             complain(name, 1, "includes no other header, so that nothing says which language it needs",
                      "include <stemma/config.hpp>")
+
+
+def check_namespaces():
+    """All names of the library carry the version for the linker: those of one header as well as of another."""
+    for name in HEADERS:
+        for number, line in enumerate(TEXT[name].splitlines(), 1):
+            if re.match(r"namespace stemma\b(?!::inline STEMMA_ABI\b)", line):
+                complain(name, number, "opens namespace stemma without its version",
+                         "write namespace stemma::inline STEMMA_ABI")
 
 
 def own_includes(header):
@@ -662,6 +670,7 @@ def main():
     check_mirror()
     check_includes()
     check_language()
+    check_namespaces()
     check_layers()
     check_words()
     check_sizes()

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Why an operation ended. The numbers are stable.
 enum class error_code {
@@ -48,6 +48,6 @@ private:
     error_code code_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ERROR_HPP

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class node_ref;
 class value_ref;
@@ -268,6 +268,6 @@ private:
     bool exact_ = true;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_HANDLES_HPP

@@ -6,7 +6,7 @@
 
 #include <concepts>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 // Each kind of thing in a model has an index type of its own, dense from 0. They do not mix, and
 // none converts to a number by itself: `to_index` does.
@@ -34,6 +34,6 @@ template <typed_id Id>
     return static_cast<id>(i);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IDS_HPP

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class attributed_model;
 class module_tree;
@@ -149,6 +149,6 @@ private:
 [[nodiscard]] model open_bytes(std::string bytes, const std::string& name,
                                attribution_options options);
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_HPP

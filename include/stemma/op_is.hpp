@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 // Predicates for `ranges::views::filter`.
 
@@ -25,6 +25,6 @@ namespace stemma {
     return [module](const node_ref& node) { return module.contains(node.module()); };
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OP_IS_HPP

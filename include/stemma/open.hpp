@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Opens an ONNX file with policies of the caller's, in any order, where the defaults are left out:
 /// one of each role, of evidence as many as there are. Part of <stemma/stemma.hpp>, unless a
@@ -24,6 +24,6 @@ template <class... Ps>
     return open(path, std::move(options));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_HPP

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class model_part;
 
@@ -47,6 +47,6 @@ private:
     std::shared_ptr<const model_part> made_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PART_HPP

@@ -69,6 +69,15 @@
 #define STEMMA_VERSION                                                                             \
     (STEMMA_VERSION_MAJOR * 10000 + STEMMA_VERSION_MINOR * 100 + STEMMA_VERSION_PATCH)
 
+/// `v1_0` of 1 and 0, which are taken as they are spelled.
+#define STEMMA_VERSION_JOIN(major, minor) v##major##_##minor
+/// The same, with macros among the arguments expanded.
+#define STEMMA_VERSION_NAME(major, minor) STEMMA_VERSION_JOIN(major, minor)
+/// The inline namespace around all names of the library, such as `v1_0`: code compiled against
+/// another version fails to link instead of sharing objects of another layout. Do not declare
+/// names of stemma yourself; include the header that does.
+#define STEMMA_ABI STEMMA_VERSION_NAME(STEMMA_VERSION_MAJOR, STEMMA_VERSION_MINOR)
+
 #endif // STEMMA_VERSION_HPP
 
 // <stemma/config.hpp>
@@ -130,7 +139,7 @@
 #ifndef STEMMA_CORE_ID_HPP
 #define STEMMA_CORE_ID_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The index of a module, operator, value, edge or name: dense from 0.
 using id = std::uint32_t;
@@ -138,7 +147,7 @@ using id = std::uint32_t;
 /// Stands for "none" wherever an `id` may be absent.
 inline constexpr id no_id = 0xffff'ffffU;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_ID_HPP
 
@@ -154,7 +163,7 @@ inline constexpr id no_id = 0xffff'ffffU;
 // - carried: right origins of optimized models, tests/runtime/carried.mjs
 // - entries: right entries of initializers by confidence, tests/cli/weights_test.py
 // - defined: nothing to measure
-namespace stemma::detail::confidence {
+namespace stemma::inline STEMMA_ABI::detail::confidence {
 
 // What others compare with.
 inline constexpr float sure = 0.9F;            ///< 99 of 100 are right: curve
@@ -244,7 +253,7 @@ inline constexpr float producers = 0.6F;        ///< no readers: hidden
 inline constexpr float producers_alone = 0.5F;  ///< whatever the readers are: hidden
 inline constexpr float nearest = 0.5F;          ///< as `common_ancestor`
 
-} // namespace stemma::detail::confidence
+} // namespace stemma::inline STEMMA_ABI::detail::confidence
 
 #endif // STEMMA_MODEL_CONFIDENCE_HPP
 
@@ -252,7 +261,7 @@ inline constexpr float nearest = 0.5F;          ///< as `common_ancestor`
 #ifndef STEMMA_ALIGN_ALIGNMENT_HPP
 #define STEMMA_ALIGN_ALIGNMENT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which captured operation an operator comes from.
 struct aligned_operator {
@@ -325,7 +334,7 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_ALIGNMENT_HPP
 
@@ -333,7 +342,7 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
 #ifndef STEMMA_CORE_DETAIL_PREFETCH_HPP
 #define STEMMA_CORE_DETAIL_PREFETCH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Asks the processor to load what will be read soon. Without effect on what is computed; any
 /// address may be given. Complexity: constant.
@@ -347,7 +356,7 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PREFETCH_HPP
 
@@ -355,7 +364,7 @@ inline void prefetch(const void* address) noexcept {
 #ifndef STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 #define STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
 ///
@@ -502,7 +511,7 @@ private:
     unsigned shift_ = 63;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_FLAT_INDEX_HPP
 
@@ -510,7 +519,7 @@ private:
 #ifndef STEMMA_CORE_DETAIL_HASH_HPP
 #define STEMMA_CORE_DETAIL_HASH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 __extension__ using uint128 = unsigned __int128;
 
@@ -577,7 +586,7 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
                                  detail::fold_multiply(a ^ detail::hash_key1, b ^ h));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_HASH_HPP
 
@@ -585,7 +594,7 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
 #ifndef STEMMA_CORE_DETAIL_STRING_POOL_HPP
 #define STEMMA_CORE_DETAIL_STRING_POOL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
 class string_pool {
@@ -623,7 +632,7 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_STRING_POOL_HPP
 
@@ -631,7 +640,7 @@ private:
 #ifndef STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
 #define STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Operations that a front end saw, in the order in which they ran, with the module that ran each
 /// and what it read.
@@ -755,7 +764,7 @@ private:
     std::vector<std::string> faults_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP
 
@@ -763,7 +772,7 @@ private:
 #ifndef STEMMA_CORE_CONCEPTS_HPP
 #define STEMMA_CORE_CONCEPTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a graph names a vertex.
 template <class Graph>
@@ -869,7 +878,7 @@ template <vertex_indexed_graph Graph>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_CONCEPTS_HPP
 
@@ -877,7 +886,7 @@ template <vertex_indexed_graph Graph>
 #ifndef STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
 #define STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Whether every edge leads from a lower `vertex_index` to a higher one, and `vertices` follows it.
 ///
@@ -968,7 +977,7 @@ template <operator_graph_like Graph>
         });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
 
@@ -976,7 +985,7 @@ template <operator_graph_like Graph>
 #ifndef STEMMA_MODEL_OPERATOR_VIEW_HPP
 #define STEMMA_MODEL_OPERATOR_VIEW_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The graph under a view of operators.
 template <class Ops>
@@ -1153,7 +1162,7 @@ concept steered_operators = operator_view<Ops> &&
     { ops.reads_condition(e) } -> std::convertible_to<bool>;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_OPERATOR_VIEW_HPP
 
@@ -1161,7 +1170,7 @@ concept steered_operators = operator_view<Ops> &&
 #ifndef STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 #define STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Lists of numbers behind each other, one for each of 0, 1, 2 and so on.
 class id_lists {
@@ -1421,7 +1430,7 @@ private:
     aligned_nodes found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 
@@ -1429,7 +1438,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP
 #define STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What exporters make of PyTorch's operators, one group on a line:
 /// `names = operators that stand for it | operators that come with them | such as rarely do`.
@@ -1616,7 +1625,7 @@ meshgrid = Expand Reshape | Shape Concat Unsqueeze
 -dim ndim dtype device layout isfloatingpoint ispinned isnested iscomplex isquantized getpoolceilpadding assert asserttensormetadata isspared requiresgradget grad itemsize stride storageoffset iscontiguous isinference names ismeta iscuda = Identity | Shape Size
 )";
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP
 
@@ -1624,7 +1633,7 @@ meshgrid = Expand Reshape | Shape Concat Unsqueeze
 #ifndef STEMMA_ALIGN_FUSED_OPERATORS_HPP
 #define STEMMA_ALIGN_FUSED_OPERATORS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What runtimes make one operator of, one group on a line: `types = operators that lead |
 /// operators that are fused in`.
@@ -1680,7 +1689,7 @@ ReorderInput ReorderOutput = Transpose
     return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_FUSED_OPERATORS_HPP
 
@@ -1688,7 +1697,7 @@ ReorderInput ReorderOutput = Transpose
 #ifndef STEMMA_CORE_CATEGORY_HPP
 #define STEMMA_CORE_CATEGORY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which modules get a tag of their own?
 struct selection_category {};
@@ -1742,7 +1751,7 @@ concept answering = !policy<F> && std::copy_constructible<F> &&
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_CATEGORY_HPP
 
@@ -1750,7 +1759,7 @@ concept answering = !policy<F> && std::copy_constructible<F> &&
 #ifndef STEMMA_ALIGN_LEXICON_HPP
 #define STEMMA_ALIGN_LEXICON_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How an exported operator fits a captured one, from not at all to best.
 enum class correspondence : std::uint8_t {
@@ -2089,7 +2098,7 @@ consteval bool explain_lexicon_policy() {
     return lexicon_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_LEXICON_HPP
 
@@ -2097,7 +2106,7 @@ consteval bool explain_lexicon_policy() {
 #ifndef STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
 #define STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The captured operations with what the alignment asks of them.
 struct aligned_items {
@@ -2242,7 +2251,7 @@ template <class Lexicon>
     return items;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP
 
@@ -2250,7 +2259,7 @@ template <class Lexicon>
 #ifndef STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 #define STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the logarithm of the sum of two numbers given by theirs; minus infinity stands for 0.
 [[nodiscard]] inline double log_sum(double a, double b) {
@@ -2259,7 +2268,7 @@ namespace stemma::detail {
     return std::isinf(low) ? high : high + std::log1p(std::exp(low - high));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_LOG_SUM_HPP
 
@@ -2267,7 +2276,7 @@ namespace stemma::detail {
 #ifndef STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP
 #define STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which operation a place in an alignment stands at, and what it has made so far.
 struct lattice_state {
@@ -2645,7 +2654,7 @@ private:
     double again_ = 0; // what a second head costs at the step that is gone back from
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP
 
@@ -2653,7 +2662,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
 #define STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Gives what has no place and is constant to the module of all its readers.
 template <operator_view Ops>
@@ -2696,7 +2705,7 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP
 
@@ -2704,7 +2713,7 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
 #ifndef STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 #define STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a part of a path is the number of a list's member.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
@@ -2719,7 +2728,7 @@ namespace stemma::detail {
     return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP
 
@@ -2727,7 +2736,7 @@ namespace stemma::detail {
 #ifndef STEMMA_IO_JSON_TEXT_HPP
 #define STEMMA_IO_JSON_TEXT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -2836,7 +2845,7 @@ inline void append_json_string(std::string_view text, std::string& out) {
     out.push_back('"');
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_JSON_TEXT_HPP
 
@@ -2844,7 +2853,7 @@ inline void append_json_string(std::string_view text, std::string& out) {
 #ifndef STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 #define STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Follows one path after the other through a tree, and begins each where it leaves the previous
 /// one: neighbours in a list of names mostly differ in their last segment.
@@ -2902,7 +2911,7 @@ private:
     std::vector<place> places_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PATH_TRAIL_HPP
 
@@ -2912,7 +2921,7 @@ private:
 
 // Of range-v3 just what makes a range one of its views: it costs a compiler nothing.
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A random access iterator over ids that follow each other.
 class id_iterator {
@@ -3026,7 +3035,7 @@ using consecutive_ids = id_range<detail::id_iterator>;
 /// Ids of which a table says what follows each.
 using linked_ids = id_range<detail::linked_id_iterator>;
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_ID_RANGES_HPP
 
@@ -3034,7 +3043,7 @@ using linked_ids = id_range<detail::linked_id_iterator>;
 #ifndef STEMMA_CORE_TREE_INDEX_HPP
 #define STEMMA_CORE_TREE_INDEX_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Answers questions about a rooted tree in constant time, for vertices named by preorder rank.
 ///
@@ -3205,7 +3214,7 @@ template <incidence_graph Tree>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TREE_INDEX_HPP
 
@@ -3213,7 +3222,7 @@ template <incidence_graph Tree>
 #ifndef STEMMA_MODEL_MODULE_TREE_HPP
 #define STEMMA_MODEL_MODULE_TREE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A parameter or buffer as its module declares it.
 struct tensor_info {
@@ -3551,7 +3560,7 @@ inline id get(boost::vertex_index_t, const module_tree&, id m) {
     return m;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 namespace boost {
 
@@ -3590,7 +3599,7 @@ struct property_map<stemma::module_tree, vertex_index_t> {
 #ifndef STEMMA_MODEL_MODULE_VIEW_HPP
 #define STEMMA_MODEL_MODULE_VIEW_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the algorithms and policies read of a module tree. `module_tree` models it, and
 /// `mapped_modules` makes one of any Boost graph with property maps.
@@ -3629,7 +3638,7 @@ template <module_view Modules>
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MODULE_VIEW_HPP
 
@@ -3637,7 +3646,7 @@ template <module_view Modules>
 #ifndef STEMMA_MODEL_MODULE_LOOKUP_HPP
 #define STEMMA_MODEL_MODULE_LOOKUP_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds modules of any view by attribute name.
 template <module_view Modules>
@@ -3739,7 +3748,7 @@ private:
     detail::path_trail trail_{'.'};
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MODULE_LOOKUP_HPP
 
@@ -3747,7 +3756,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 #define STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
 /// names, and they would cost their square; and none has a level without a name.
@@ -3901,7 +3910,7 @@ template <module_view Modules>
     return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 
@@ -3909,7 +3918,7 @@ template <module_view Modules>
 #ifndef STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP
 #define STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The shapes of the parameters of a model, as far as they are known, by number.
 class parameter_shapes {
@@ -3934,7 +3943,7 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP
 
@@ -3942,7 +3951,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
 #define STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: whether two shapes are those of one tensor, perhaps transposed, or with extents of one
 /// more or less.
@@ -4078,7 +4087,7 @@ private:
     std::vector<std::vector<id>> items_; // by name in the capture
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP
 
@@ -4086,7 +4095,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
 #define STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Gives operators that a runtime made of several to the common ancestor of what they were made of:
 /// of the operations around the one they were found to come from, connected with it, that their
@@ -4174,7 +4183,7 @@ private:
     std::vector<id> joined_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP
 
@@ -4182,7 +4191,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_ALIGNER_HPP
 #define STEMMA_ALIGN_DETAIL_ALIGNER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 template <class Ops, class Lexicon>
 class aligner {
@@ -4551,7 +4560,7 @@ private:
     std::vector<id> length_; // by operation: how many operators of the chain come from it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNER_HPP
 
@@ -4559,7 +4568,7 @@ private:
 #ifndef STEMMA_ALIGN_ALIGN_HPP
 #define STEMMA_ALIGN_ALIGN_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds for the operators of a model which captured operations they come from, and so which
 /// modules.
@@ -4593,7 +4602,7 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     return found;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_ALIGN_HPP
 
@@ -4601,7 +4610,7 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
 #ifndef STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
 #define STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 template <class Map>
 inline constexpr bool is_identity_map = false;
@@ -4645,7 +4654,7 @@ private:
     std::vector<vertex_t<Graph>> vertices_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP
 
@@ -4653,7 +4662,7 @@ private:
 #ifndef STEMMA_MODEL_OPERATOR_EDGE_HPP
 #define STEMMA_MODEL_OPERATOR_EDGE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Edge property: the tensor that flows along the edge.
 struct value_index_t {
@@ -4690,7 +4699,7 @@ struct operator_edge {
     id out_port = no_id; ///< which output of the producer
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_OPERATOR_EDGE_HPP
 
@@ -4698,7 +4707,7 @@ struct operator_edge {
 #ifndef STEMMA_ALIGN_COMPARABLE_GRAPH_HPP
 #define STEMMA_ALIGN_COMPARABLE_GRAPH_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where a value of a `comparable_graph` comes from.
 enum class value_role : std::uint8_t {
@@ -4966,7 +4975,7 @@ template <named_operators Ops>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_COMPARABLE_GRAPH_HPP
 
@@ -4974,7 +4983,7 @@ template <named_operators Ops>
 #ifndef STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
 #define STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -5108,7 +5117,7 @@ private:
     std::unordered_map<std::string, std::vector<entry>> made_of_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP
 
@@ -5116,7 +5125,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
 #define STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a lexicon says of all pairs of types of two graphs, asked once each.
 class type_pairs {
@@ -5171,7 +5180,7 @@ private:
     std::vector<std::uint64_t> hashes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP
 
@@ -5179,7 +5188,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
 #define STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Numbers for what operators and values compute: equal ones are computed alike, of the same.
 /// An `Identity` computes what it reads.
@@ -5296,7 +5305,7 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP
 
@@ -5304,7 +5313,7 @@ private:
 #ifndef STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
 #define STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Ids by the group they are in, groups side by side: two tables, made by counting.
 class grouped_ids {
@@ -5346,7 +5355,7 @@ private:
     std::vector<id> members_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_GROUPED_IDS_HPP
 
@@ -5354,7 +5363,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
 #define STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What so many read tells little, and costs much.
 inline constexpr std::size_t most_readers = 64;
@@ -5440,7 +5449,7 @@ private:
     std::vector<id>& value_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
 
@@ -5448,7 +5457,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
 #define STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What tools put behind the name of a value or parameter that they make another one of. `#` stands
 /// for digits.
@@ -5561,7 +5570,7 @@ ConvAddFusion_Add_B_
     return 0;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
 
@@ -5569,7 +5578,7 @@ ConvAddFusion_Add_B_
 #ifndef STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
 #define STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The values of a graph by name; a name of several finds none.
 class value_names {
@@ -5652,7 +5661,7 @@ private:
     std::vector<bool> several_; // by the first operator of a name
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP
 
@@ -5660,7 +5669,7 @@ private:
 #ifndef STEMMA_MODEL_NODE_ORIGINS_HPP
 #define STEMMA_MODEL_NODE_ORIGINS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How an operator of a changed graph is to those of the original that it came from.
 enum class origin_kind : std::uint8_t {
@@ -5745,7 +5754,7 @@ struct carried_facts {
     std::vector<std::pair<id, std::vector<id>>> several;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_NODE_ORIGINS_HPP
 
@@ -5753,7 +5762,7 @@ struct carried_facts {
 #ifndef STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
 #define STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By what a value or operator of a changed graph was found in the original, from nothing to best.
 enum class match_basis : std::uint8_t {
@@ -5828,7 +5837,7 @@ private:
     std::vector<match_basis> bases_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP
 
@@ -5836,7 +5845,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
 #define STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the operators that read each value of a graph, one as often as it does.
 /// Complexity: O(values + inputs).
@@ -6032,7 +6041,7 @@ struct values_found {
     return stored.passed() && (enough ? made.passed() : typed.yes >= typed.no);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
 
@@ -6040,7 +6049,7 @@ struct values_found {
 #ifndef STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
 #define STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds for the values of a changed graph those of the original that they are.
 class graph_matcher {
@@ -6408,7 +6417,7 @@ private:
     bool grown_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
 
@@ -6416,7 +6425,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP
 #define STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Divides what lies between values that are left among the operators that stand there now.
 class group_aligner {
@@ -6625,7 +6634,7 @@ private:
     const graph_matcher& values_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP
 
@@ -6633,7 +6642,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
 #define STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Operators of a graph that lead from some values to others.
 struct graph_slice {
@@ -6734,7 +6743,7 @@ private:
     std::vector<std::uint64_t> begin_numbers_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP
 
@@ -6742,7 +6751,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
 #define STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds for the operators of a changed graph those of the original that they came from, once
 /// values are known.
@@ -7035,7 +7044,7 @@ private:
     std::vector<id> group_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP
 
@@ -7043,7 +7052,7 @@ private:
 #ifndef STEMMA_ALIGN_ALIGN_GRAPHS_HPP
 #define STEMMA_ALIGN_ALIGN_GRAPHS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds for the operators of a changed graph those of the original that they came from, whoever
 /// changed it.
@@ -7077,7 +7086,7 @@ template <named_operators Before, named_operators After,
     return align_graphs(comparable(before), comparable(after), lexicon);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_ALIGN_GRAPHS_HPP
 
@@ -7085,7 +7094,7 @@ template <named_operators Before, named_operators After,
 #ifndef STEMMA_CORE_PARALLEL_HPP
 #define STEMMA_CORE_PARALLEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How many threads a call may use. What it computes and writes is the same for any number.
 ///
@@ -7229,7 +7238,7 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
     });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_PARALLEL_HPP
 
@@ -7237,7 +7246,7 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
 #ifndef STEMMA_COMPARE_DIFF_OPTIONS_HPP
 #define STEMMA_COMPARE_DIFF_OPTIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How two models are compared module by module.
 struct diff_options {
@@ -7247,7 +7256,7 @@ struct diff_options {
     std::span<const std::pair<id, id>> known_partners = {}; ///< nodes that are partners for sure
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_DIFF_OPTIONS_HPP
 
@@ -7255,7 +7264,7 @@ struct diff_options {
 #ifndef STEMMA_COMPARE_MODULE_PAIRS_HPP
 #define STEMMA_COMPARE_MODULE_PAIRS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What modules hold, with all that is below them, as numbers by module.
 struct module_contents {
@@ -7521,7 +7530,7 @@ template <module_view First, module_view Second>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_MODULE_PAIRS_HPP
 
@@ -7529,7 +7538,7 @@ template <module_view First, module_view Second>
 #ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
 #define STEMMA_MODEL_OPERATOR_GRAPH_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
 ///
@@ -7825,7 +7834,7 @@ inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edg
     return g.property(tag)[e.index];
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 namespace boost {
 
@@ -7888,7 +7897,7 @@ struct property_map<stemma::operator_graph, stemma::out_port_t> {
 #ifndef STEMMA_COMPARE_NODE_MATCH_HPP
 #define STEMMA_COMPARE_NODE_MATCH_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which operators of two graphs are each other's partners: equal ones in the same role.
 struct node_match {
@@ -8215,7 +8224,7 @@ inline void match_nodes(const matched_graph& a, const matched_graph& b, node_mat
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_NODE_MATCH_HPP
 
@@ -8223,7 +8232,7 @@ inline void match_nodes(const matched_graph& a, const matched_graph& b, node_mat
 #ifndef STEMMA_CORE_GLOB_HPP
 #define STEMMA_CORE_GLOB_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -8437,7 +8446,7 @@ private:
     bool fits_any_ = false; ///< whether the middle does
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_GLOB_HPP
 
@@ -8448,7 +8457,7 @@ private:
 // libc++ has the algorithms of std::ranges from version 15 on: what is asked of a whole range is
 // asked here.
 
-namespace stemma::detail::range {
+namespace stemma::inline STEMMA_ABI::detail::range {
 
 /// Complexity: O(size), as for all below but those that sort.
 template <class Range, class Predicate>
@@ -8519,7 +8528,7 @@ void stable_sort_by(Range& range, Key key) {
     });
 }
 
-} // namespace stemma::detail::range
+} // namespace stemma::inline STEMMA_ABI::detail::range
 
 #endif // STEMMA_CORE_DETAIL_RANGE_HPP
 
@@ -8527,7 +8536,7 @@ void stable_sort_by(Range& range, Key key) {
 #ifndef STEMMA_CORE_ID_SET_POOL_HPP
 #define STEMMA_CORE_ID_SET_POOL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 class id_set_union;
@@ -8670,7 +8679,7 @@ private:
     detail::flat_index index_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_ID_SET_POOL_HPP
 
@@ -8678,7 +8687,7 @@ private:
 #ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
 #define STEMMA_CORE_NEAREST_TEXTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Keeps those of many texts that look most like a given one, for "did you mean".
 ///
@@ -8781,7 +8790,7 @@ private:
     return text.append("known: ").append(known);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_NEAREST_TEXTS_HPP
 
@@ -8789,7 +8798,7 @@ private:
 #ifndef STEMMA_CORE_POLICIES_HPP
 #define STEMMA_CORE_POLICIES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -8845,7 +8854,7 @@ public:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_POLICIES_HPP
 
@@ -8853,7 +8862,7 @@ public:
 #ifndef STEMMA_CORE_SWEEP_ORDER_HPP
 #define STEMMA_CORE_SWEEP_ORDER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The orders in which results can flow along the edges of a graph, and against them.
 ///
@@ -8926,7 +8935,7 @@ private:
     std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_SWEEP_ORDER_HPP
 
@@ -8934,7 +8943,7 @@ private:
 #ifndef STEMMA_CORE_TEXT_LIST_HPP
 #define STEMMA_CORE_TEXT_LIST_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
@@ -8962,7 +8971,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TEXT_LIST_HPP
 
@@ -8970,7 +8979,7 @@ namespace detail {
 #ifndef STEMMA_COST_COST_MEASURE_HPP
 #define STEMMA_COST_COST_MEASURE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By what modules and nodes are ordered that compute much, or little.
 enum class cost_measure : std::uint8_t {
@@ -8991,7 +9000,7 @@ parse_cost_measure(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_MEASURE_HPP
 
@@ -8999,7 +9008,7 @@ parse_cost_measure(std::string_view name) noexcept {
 #ifndef STEMMA_COST_COST_RULES_HPP
 #define STEMMA_COST_COST_RULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How the multiplications and other operations of one operator are counted.
 struct cost_rule {
@@ -9134,7 +9143,7 @@ private:
     std::unordered_map<std::string, cost_rule> rules_; // by type, or domain and type
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_RULES_HPP
 
@@ -9142,7 +9151,7 @@ private:
 #ifndef STEMMA_COST_COST_OPTIONS_HPP
 #define STEMMA_COST_COST_OPTIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How costs are counted.
 struct cost_options {
@@ -9151,7 +9160,7 @@ struct cost_options {
     std::int64_t typical = 64; ///< what other extents are taken for where a number is needed
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_OPTIONS_HPP
 
@@ -9159,7 +9168,7 @@ struct cost_options {
 #ifndef STEMMA_COST_PROFILE_HPP
 #define STEMMA_COST_PROFILE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// One measurement of a profile.
 struct timed_event {
@@ -9288,7 +9297,7 @@ private:
     bool open_ = false; // something was measured since the last run ended
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_HPP
 
@@ -9296,7 +9305,7 @@ private:
 #ifndef STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
 #define STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
 /// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
@@ -9377,7 +9386,7 @@ template <operator_graph_like Graph>
         [&](const auto& e) { return target(e, graph); });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP
 
@@ -9385,7 +9394,7 @@ template <operator_graph_like Graph>
 #ifndef STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
 #define STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A set of ids, which are few of many, or close together: bits, by the page that they are on.
 class sparse_ids {
@@ -9428,7 +9437,7 @@ private:
     std::uint64_t* page_ = nullptr; // the bits on it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_SPARSE_IDS_HPP
 
@@ -9436,7 +9445,7 @@ private:
 #ifndef STEMMA_CUT_BOUNDARY_HPP
 #define STEMMA_CUT_BOUNDARY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -9789,7 +9798,7 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
     return {by_module(in), by_module(out)};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_BOUNDARY_HPP
 
@@ -9797,7 +9806,7 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
 #ifndef STEMMA_CUT_ACYCLIC_PARTITION_HPP
 #define STEMMA_CUT_ACYCLIC_PARTITION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A partition whose parts can be run one after the other.
 struct acyclic_partition {
@@ -10033,7 +10042,7 @@ template <class Penalty>
     return begins;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_ACYCLIC_PARTITION_HPP
 
@@ -10041,7 +10050,7 @@ template <class Penalty>
 #ifndef STEMMA_MODEL_DEPENDENCE_HPP
 #define STEMMA_MODEL_DEPENDENCE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What an operator's results depend on.
 enum class dependence : std::uint8_t {
@@ -10051,7 +10060,7 @@ enum class dependence : std::uint8_t {
     data,     ///< on the data that flows through the model
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_DEPENDENCE_HPP
 
@@ -10059,7 +10068,7 @@ enum class dependence : std::uint8_t {
 #ifndef STEMMA_CUT_CUT_HPP
 #define STEMMA_CUT_CUT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What happens when a set of operators is not convex: when some way leads out of it and back.
 enum class gap_rule : std::uint8_t {
@@ -10216,7 +10225,7 @@ consteval bool explain_cut_policy() {
     return cut_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_HPP
 
@@ -10224,7 +10233,7 @@ consteval bool explain_cut_policy() {
 #ifndef STEMMA_CUT_CUT_PLAN_HPP
 #define STEMMA_CUT_CUT_PLAN_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Why a part cannot be cut out.
 enum class cut_refusal : std::uint8_t {
@@ -10270,7 +10279,7 @@ struct cut_plan {
     std::vector<id> witness;                 ///< `non_convex`: the nodes on a way out and back
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_PLAN_HPP
 
@@ -10281,7 +10290,7 @@ struct cut_plan {
 // libc++ has std::to_chars and std::from_chars of floating types from versions 14 and 20 on:
 // elsewhere the same is said by the C library, whatever its locale.
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Room for any number as `put_real` writes it.
 inline constexpr std::size_t real_text_size = 32;
@@ -10452,7 +10461,7 @@ template <std::floating_point Real>
     return text;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_REAL_TEXT_HPP
 
@@ -10460,7 +10469,7 @@ template <std::floating_point Real>
 #ifndef STEMMA_IO_JSON_WRITER_HPP
 #define STEMMA_IO_JSON_WRITER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Something that takes text piece by piece: `output_file` is one.
 template <class Sink>
@@ -10641,7 +10650,7 @@ private:
     bool after_key_ = false;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_JSON_WRITER_HPP
 
@@ -10649,7 +10658,7 @@ private:
 #ifndef STEMMA_MODEL_TAG_TABLE_HPP
 #define STEMMA_MODEL_TAG_TABLE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Longest tag that is written anywhere, in bytes.
 inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
@@ -10752,7 +10761,7 @@ private:
     detail::string_pool segments_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_TAG_TABLE_HPP
 
@@ -10760,7 +10769,7 @@ private:
 #ifndef STEMMA_CUT_CUT_RECORD_HPP
 #define STEMMA_CUT_CUT_RECORD_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// One part of one module, written or refused.
 struct cut_record {
@@ -10820,7 +10829,7 @@ void write_cut_records(std::span<const cut_record> records, std::string_view sou
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_RECORD_HPP
 
@@ -10828,7 +10837,7 @@ void write_cut_records(std::span<const cut_record> records, std::string_view sou
 #ifndef STEMMA_CUT_FIND_GAPS_HPP
 #define STEMMA_CUT_FIND_GAPS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
 /// the order of the stretch.
@@ -10877,7 +10886,7 @@ template <operator_graph_like Graph>
     return gaps;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_FIND_GAPS_HPP
 
@@ -10885,7 +10894,7 @@ template <operator_graph_like Graph>
 #ifndef STEMMA_ERROR_HPP
 #define STEMMA_ERROR_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Why an operation ended. The numbers are stable.
 enum class error_code {
@@ -10925,7 +10934,7 @@ private:
     error_code code_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ERROR_HPP
 
@@ -10933,7 +10942,7 @@ private:
 #ifndef STEMMA_MODEL_ATTRIBUTION_HPP
 #define STEMMA_MODEL_ATTRIBUTION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
 /// propagation. Numbers from `provenance_count` on are sources that the library does not know; a
@@ -11076,7 +11085,7 @@ struct attribution {
     friend bool operator==(const attribution&, const attribution&) = default;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_ATTRIBUTION_HPP
 
@@ -11084,7 +11093,7 @@ struct attribution {
 #ifndef STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP
 #define STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators of every module, each with all that lies below it.
 class module_members {
@@ -11134,7 +11143,7 @@ template <class Calls>
     return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP
 
@@ -11142,7 +11151,7 @@ template <class Calls>
 #ifndef STEMMA_CUT_FIND_NON_CONVEX_HPP
 #define STEMMA_CUT_FIND_NON_CONVEX_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -11274,7 +11283,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_FIND_NON_CONVEX_HPP
 
@@ -11282,7 +11291,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
 #ifndef STEMMA_CUT_PARTITION_HPP
 #define STEMMA_CUT_PARTITION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A graph that is to be divided into parts which run one after the other.
 template <operator_graph_like Graph>
@@ -11516,7 +11525,7 @@ consteval bool explain_partition_policy() {
     return partition_policy<P, Graph>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_PARTITION_HPP
 
@@ -11524,7 +11533,7 @@ consteval bool explain_partition_policy() {
 #ifndef STEMMA_CUT_PARTITION_GRAPH_HPP
 #define STEMMA_CUT_PARTITION_GRAPH_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
 /// modules; "" when nothing is. Complexity: O(vertices + parts).
@@ -11589,7 +11598,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
     return detail::make_pieces(problem, plan, joins);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_PARTITION_GRAPH_HPP
 
@@ -11597,7 +11606,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
 #ifndef STEMMA_CUT_PLAN_CUTS_HPP
 #define STEMMA_CUT_PLAN_CUTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A part of a graph, as it is to be cut out.
 template <operator_graph_like Graph>
@@ -11790,7 +11799,7 @@ plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy&
                      [](const vertex_t<Graph>&) { return dependence::data; });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_PLAN_CUTS_HPP
 
@@ -11798,7 +11807,7 @@ plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy&
 #ifndef STEMMA_MODEL_FINDING_HPP
 #define STEMMA_MODEL_FINDING_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How much a finding matters.
 enum class severity : std::uint8_t {
@@ -11822,7 +11831,7 @@ struct finding {
     std::string place{};                ///< where it was found, as a reader knows it: `value 'x'`
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_FINDING_HPP
 
@@ -11830,7 +11839,7 @@ struct finding {
 #ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// For each parameter of a model the modules that own it: none where its name leads nowhere or
 /// tells nothing, several where modules share it.
@@ -12065,7 +12074,7 @@ template <parameter_readers Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
@@ -12073,7 +12082,7 @@ template <parameter_readers Ops, module_view Modules>
 #ifndef STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the modules whose parameters the module around computes with, past them; sorted.
 ///
@@ -12111,7 +12120,7 @@ template <module_view Modules>
     return found ? modules.index().parent(m) : m;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 
@@ -12119,7 +12128,7 @@ template <module_view Modules>
 #ifndef STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
 #define STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline void append_utf8(std::uint32_t code, std::string& out) {
     const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
@@ -12313,7 +12322,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     return open == 0 ? std::optional(path) : std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
 
@@ -12321,7 +12330,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
 #ifndef STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 #define STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Who wrote the module hierarchy into metadata.
 enum class hierarchy_dialect : std::uint8_t {
@@ -12651,7 +12660,7 @@ template <operator_view Ops>
     return table;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP
 
@@ -12659,7 +12668,7 @@ template <operator_view Ops>
 #ifndef STEMMA_MODEL_DETAIL_NESTING_HPP
 #define STEMMA_MODEL_DETAIL_NESTING_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// An operator in a body, by vertex index, and the one that owns the body.
 struct body_operator {
@@ -12697,7 +12706,7 @@ template <operator_view Ops>
     return inner;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_NESTING_HPP
 
@@ -12705,7 +12714,7 @@ template <operator_view Ops>
 #ifndef STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
 #define STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Collects modules in any order in which a parent comes before its children, then builds the tree.
 ///
@@ -12920,7 +12929,7 @@ private:
     detail::path_trail trail_{'.'};
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
 
@@ -12928,7 +12937,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the metadata of operators lead in a tree.
 struct hierarchy_modules {
@@ -13026,7 +13035,7 @@ template <operator_view Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP
 
@@ -13034,7 +13043,7 @@ template <operator_view Ops, module_view Modules>
 #ifndef STEMMA_CORE_DETAIL_PIPELINE_HPP
 #define STEMMA_CORE_DETAIL_PIPELINE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One of the steps that every item of a pipeline goes through.
 struct pipeline_step {
@@ -13193,7 +13202,7 @@ inline void for_each_item(std::size_t count, std::size_t workers,
     run_pipeline(count, {{false, f}}, {workers, 1, count});
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PIPELINE_HPP
 
@@ -13201,7 +13210,7 @@ inline void for_each_item(std::size_t count, std::size_t workers,
 #ifndef STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
 #define STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
 /// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
@@ -13228,7 +13237,7 @@ void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
     });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP
 
@@ -13236,7 +13245,7 @@ void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the names of operators carry scopes.
 enum class scope_style : std::uint8_t {
@@ -13401,7 +13410,7 @@ split_leftover_name(std::string_view name) noexcept {
                : scoped_name{name.substr(0, slash), scope_style::relative, false};
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 
@@ -13409,7 +13418,7 @@ split_leftover_name(std::string_view name) noexcept {
 #ifndef STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
 #define STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How a name begins that ONNX Runtime gave to what came out of a call of a function:
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
@@ -13434,7 +13443,7 @@ template <named_operators Ops>
     return std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP
 
@@ -13442,7 +13451,7 @@ template <named_operators Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
 #define STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the names of an operator and of its first result say of where it is.
 struct found_scope {
@@ -13531,7 +13540,7 @@ template <named_operators Ops>
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP
 
@@ -13539,7 +13548,7 @@ template <named_operators Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
@@ -13830,7 +13839,7 @@ template <named_operators Ops>
     return table;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP
 
@@ -13838,7 +13847,7 @@ template <named_operators Ops>
 #ifndef STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 #define STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Characters that have a meaning in a tag, and are written behind a `\`.
 class special_characters {
@@ -14164,7 +14173,7 @@ private:
     std::string text_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 
@@ -14172,7 +14181,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
@@ -14446,7 +14455,7 @@ template <named_operators Ops, module_view Modules>
     return merged;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
@@ -14454,7 +14463,7 @@ template <named_operators Ops, module_view Modules>
 #ifndef STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 #define STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The levels that scopes leave out, since nobody calls those modules, as members of lists show
 /// them for each other: where parameters tell that `att` in `block.0` is `block.0.layer.0.att`, it
@@ -14511,7 +14520,7 @@ private:
     std::map<std::pair<id, std::string_view>, std::string> paths_; // by list, segment
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 
@@ -14519,7 +14528,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 #define STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the path of the module that an instance of a scope means, below that of the scope
 /// around it. A called Sequential repeats itself in its children: below `layer1` the instance
@@ -14542,7 +14551,7 @@ namespace stemma::detail {
     return rest;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 
@@ -14550,7 +14559,7 @@ namespace stemma::detail {
 #ifndef STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds modules by what a call of them prints: their path from its last name that is no number.
 template <module_view Modules>
@@ -14594,7 +14603,7 @@ private:
     grouped_ids modules_;                // by text
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 
@@ -14602,7 +14611,7 @@ private:
 #ifndef STEMMA_MODEL_SWEEPS_HPP
 #define STEMMA_MODEL_SWEEPS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a propagation policy works on. Arrays are by vertex index.
 template <operator_view Ops>
@@ -14927,7 +14936,7 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_SWEEPS_HPP
 
@@ -14935,7 +14944,7 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which module a scope stands for.
 struct scope_module {
@@ -15300,7 +15309,7 @@ private:
     bool calls_known_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
@@ -15308,7 +15317,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
 #define STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether somebody changed the order of operators: exporters count those of one type in a scope,
 /// `Mul`, `Mul_1`, `Mul_2`, in the order in which they run.
@@ -15349,7 +15358,7 @@ template <named_operators Ops, class AreOne>
     return false;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
 
@@ -15357,7 +15366,7 @@ template <named_operators Ops, class AreOne>
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules of all scopes, and of single operators that share a scope with another module's.
 struct scope_modules {
@@ -15706,7 +15715,7 @@ template <parameter_readers Ops>
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
@@ -15714,7 +15723,7 @@ template <parameter_readers Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
 template <module_view Modules>
@@ -15799,7 +15808,7 @@ template <parameter_readers Ops, module_view Modules, class Named>
     return shallow;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP
 
@@ -15807,7 +15816,7 @@ template <parameter_readers Ops, module_view Modules, class Named>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What several sources of evidence read of operators and modules, as far as it is known.
 struct evidence_facts {
@@ -15982,7 +15991,7 @@ private:
     std::optional<std::vector<id>> bypassed_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
@@ -15990,7 +15999,7 @@ private:
 #ifndef STEMMA_EVIDENCE_CLASS_TAGS_HPP
 #define STEMMA_EVIDENCE_CLASS_TAGS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence in the tags of winml-cli, `winml.hierarchy.tag`: `/BertModel/BertEncoder/BertLayer.3`.
 ///
@@ -16101,7 +16110,7 @@ private:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_CLASS_TAGS_HPP
 
@@ -16109,7 +16118,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DIALECT_HPP
 #define STEMMA_EVIDENCE_DIALECT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Who gave an operator its name and metadata, as far as these say where it came from.
 enum class dialect : std::uint8_t {
@@ -16203,7 +16212,7 @@ template <named_operators Ops, module_view Modules>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_DIALECT_HPP
 
@@ -16211,7 +16220,7 @@ template <named_operators Ops, module_view Modules>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -16266,7 +16275,7 @@ consteval bool explain_evidence_policy() {
     return evidence_policy<P, Ops, Modules>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_HPP
 
@@ -16274,7 +16283,7 @@ consteval bool explain_evidence_policy() {
 #ifndef STEMMA_CORE_DETAIL_POLICY_NAME_HPP
 #define STEMMA_CORE_DETAIL_POLICY_NAME_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A policy with `static constexpr std::string_view name`, or one that each object has.
 template <class P>
@@ -16304,7 +16313,7 @@ template <class P>
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_POLICY_NAME_HPP
 
@@ -16312,7 +16321,7 @@ template <class P>
 #ifndef STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP
 #define STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The claims of a source that has a name, under that name.
 template <class Claims>
@@ -16346,7 +16355,7 @@ template <class Source, class Ops, class Modules>
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP
 
@@ -16354,7 +16363,7 @@ template <class Source, class Ops, class Modules>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Several sources of evidence as one: their claims stand one source after the other.
 template <policy_for<evidence_category>... Sources>
@@ -16425,7 +16434,7 @@ struct optional_source {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
@@ -16433,7 +16442,7 @@ struct optional_source {
 #ifndef STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 #define STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads from the names of functions for which modules they were made, as torch does that writes a
 /// function for each call of a module, in the domain `pkg.` and its package: behind the class the
@@ -16535,7 +16544,7 @@ private:
     mutable std::vector<std::string> plain_; // paths, by module; empty until one is asked for
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
@@ -16543,7 +16552,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How far functions hand down what they are called with: an operator in the body may read it, or a
 /// call in there may hand it on.
@@ -16605,7 +16614,7 @@ private:
     std::unordered_map<std::uint64_t, id> calls_; // by function and input
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP
 
@@ -16613,7 +16622,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 #define STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules that operators of functions belong to, and all calls.
 struct modules_of_calls {
@@ -16923,7 +16932,7 @@ private:
     modules_of_calls found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 
@@ -16931,7 +16940,7 @@ private:
 #ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
 #define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from local functions: calls, and the operators in bodies, once for every module that
 /// the function is called for. The body of a function that nobody calls, or of which nothing is
@@ -17006,7 +17015,7 @@ struct function_calls {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
 
@@ -17014,7 +17023,7 @@ struct function_calls {
 #ifndef STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
 #define STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What one source claims about all operators, at most one claim each.
 struct claim_table {
@@ -17069,7 +17078,7 @@ struct given_claims {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
 
@@ -17077,7 +17086,7 @@ struct given_claims {
 #ifndef STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
 #define STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
 /// that were running, with their classes.
@@ -17166,7 +17175,7 @@ using exporter_metadata = hierarchy_metadata<detail::hierarchy_dialect::dynamo>;
 /// The metadata of the onnxscript builder.
 using builder_metadata = hierarchy_metadata<detail::hierarchy_dialect::builder>;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
 
@@ -17174,7 +17183,7 @@ using builder_metadata = hierarchy_metadata<detail::hierarchy_dialect::builder>;
 #ifndef STEMMA_EVIDENCE_LEFTOVERS_HPP
 #define STEMMA_EVIDENCE_LEFTOVERS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence in what optimizers leave of operators they replaced: a name that still holds the name
 /// of one of them, or the names of the values that a constant was folded from.
@@ -17313,7 +17322,7 @@ private:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_LEFTOVERS_HPP
 
@@ -17321,7 +17330,7 @@ private:
 #ifndef STEMMA_EVIDENCE_NAMED_MODULES_HPP
 #define STEMMA_EVIDENCE_NAMED_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
 struct named_modules {
@@ -17372,7 +17381,7 @@ template <named_operators Ops>
     return found;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_NAMED_MODULES_HPP
 
@@ -17380,7 +17389,7 @@ template <named_operators Ops>
 #ifndef STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which owner of a parameter that several modules share its readers speak for.
 ///
@@ -17430,7 +17439,7 @@ private:
     std::unordered_map<id, std::string> first_type_; // by parameter with several owners
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP
 
@@ -17438,7 +17447,7 @@ private:
 #ifndef STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 #define STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from the parameters that are read: `encoder.layer.0.attention.self.query.weight`.
 ///
@@ -17578,7 +17587,7 @@ struct parameter_names {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 
@@ -17586,7 +17595,7 @@ struct parameter_names {
 #ifndef STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
 #define STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Modules that say which parameters they have, be they read or not.
 template <class Modules>
@@ -17658,7 +17667,7 @@ private:
     std::vector<bool> declares_below_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
 
@@ -17666,7 +17675,7 @@ private:
 #ifndef STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
 #define STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Takes what is computed from one value apart into steps, as modules without parameters take
 /// them: each makes one value of one value.
@@ -17769,7 +17778,7 @@ private:
     const std::vector<bool>& free_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP
 
@@ -17777,7 +17786,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 #define STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators that make what modules hand on.
 template <operator_view Ops>
@@ -17852,7 +17861,7 @@ private:
     std::vector<bool> has_several_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP
 
@@ -17860,7 +17869,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by module, a number that is equal where the parameters below have equal names.
 /// Complexity: O(modules + bytes of names).
@@ -18005,7 +18014,7 @@ private:
     vertices_by_index<graph_of<Ops>> vertex_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP
 
@@ -18013,7 +18022,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
 /// each module, and `no_id` for all whose parameters have lost their names.
@@ -18104,7 +18113,7 @@ private:
     return best;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP
 
@@ -18112,7 +18121,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
 #define STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the operator whose data one reads, by vertex index, or `no_id` where there is none or
 /// several are; `steady` ones are independent of data. Complexity: O(in-edges).
@@ -18280,7 +18289,7 @@ private:
     std::vector<id> owner_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP
 
@@ -18288,7 +18297,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
 #define STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What is known of operators before anybody looks at what is around them. All by vertex index.
 template <operator_view Ops, module_view Modules>
@@ -18406,7 +18415,7 @@ private:
     std::vector<bool> weights_; // by parameter
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP
 
@@ -18414,7 +18423,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP
 #define STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the number that an attribute is, as those of a list are.
 [[nodiscard]] inline std::optional<std::uint64_t> list_place(std::string_view attribute) {
@@ -18475,7 +18484,7 @@ namespace stemma::detail {
     return order;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP
 
@@ -18483,7 +18492,7 @@ namespace stemma::detail {
 #ifndef STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 #define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Operators that one member of a sequence computes with, which no parameter names.
 struct sequence_step {
@@ -18697,7 +18706,7 @@ private:
     std::vector<sequence_step> steps_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 
@@ -18705,7 +18714,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 #define STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds the modules of operators that have no name, from those around them that do or that read
 /// parameters.
@@ -19030,7 +19039,7 @@ private:
     std::vector<bool> joins_;   // joins results of several modules
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP
 
@@ -19038,7 +19047,7 @@ private:
 #ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 #define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from parameters for the operators around those that read them, where names and metadata
 /// are gone: the rest of a module that reads its parameters in its last steps, and what a module
@@ -19118,7 +19127,7 @@ private:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 
@@ -19126,7 +19135,7 @@ private:
 #ifndef STEMMA_EVIDENCE_REBUILD_TREE_HPP
 #define STEMMA_EVIDENCE_REBUILD_TREE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A module tree made from the operators alone, with what was learnt about them on the way.
 struct rebuilt_tree {
@@ -19251,7 +19260,7 @@ rebuilt_tree rebuild_tree(const Ops&, const Others&...) {
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_REBUILD_TREE_HPP
 
@@ -19259,7 +19268,7 @@ rebuilt_tree rebuild_tree(const Ops&, const Others&...) {
 #ifndef STEMMA_EVIDENCE_SCOPE_NAMES_HPP
 #define STEMMA_EVIDENCE_SCOPE_NAMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from scoped names: `/encoder/layer.0/attention/self/query/MatMul`. What the name of a
 /// call says is left to `function_calls`.
@@ -19313,7 +19322,7 @@ struct scope_names {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_SCOPE_NAMES_HPP
 
@@ -19322,7 +19331,7 @@ struct scope_names {
 #define STEMMA_CORE_DETAIL_HELD_POLICY_HPP
 
 // What the types share that hold any policy of a role.
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Keeps a converting constructor from being taken for one that copies.
 template <class P, class Any>
@@ -19352,7 +19361,7 @@ private:
     bool chosen_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP
 
@@ -19360,7 +19369,7 @@ private:
 #ifndef STEMMA_MODEL_SOURCE_LINES_HPP
 #define STEMMA_MODEL_SOURCE_LINES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A line of a program.
 struct source_position {
@@ -19565,7 +19574,7 @@ private:
     std::vector<id> frame_of_; // by module
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_SOURCE_LINES_HPP
 
@@ -19573,7 +19582,7 @@ private:
 #ifndef STEMMA_EVIDENCE_USER_FRAMES_HPP
 #define STEMMA_EVIDENCE_USER_FRAMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -19788,7 +19797,7 @@ consteval bool explain_frames_policy() {
     return frames_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_USER_FRAMES_HPP
 
@@ -19796,7 +19805,7 @@ consteval bool explain_frames_policy() {
 #ifndef STEMMA_FOLD_ACYCLIC_PARTS_HPP
 #define STEMMA_FOLD_ACYCLIC_PARTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The edges between some vertices of a graph, each vertex by its place among them.
 struct induced_edges {
@@ -20020,7 +20029,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_ACYCLIC_PARTS_HPP
 
@@ -20028,7 +20037,7 @@ namespace detail {
 #ifndef STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 #define STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
 inline constexpr std::string_view standard_domain = "ai.onnx";
@@ -20049,7 +20058,7 @@ inline constexpr std::string_view standard_domain = "ai.onnx";
     return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP
 
@@ -20057,7 +20066,7 @@ inline constexpr std::string_view standard_domain = "ai.onnx";
 #ifndef STEMMA_TAGGING_DIAGNOSTICS_HPP
 #define STEMMA_TAGGING_DIAGNOSTICS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -20166,7 +20175,7 @@ consteval bool explain_diagnostics_policy() {
     return diagnostics_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_DIAGNOSTICS_HPP
 
@@ -20174,7 +20183,7 @@ consteval bool explain_diagnostics_policy() {
 #ifndef STEMMA_TAGGING_NAMING_HPP
 #define STEMMA_TAGGING_NAMING_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -20279,7 +20288,7 @@ consteval bool explain_naming_policy() {
     return naming_policy<P, Modules>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_NAMING_HPP
 
@@ -20287,7 +20296,7 @@ consteval bool explain_naming_policy() {
 #ifndef STEMMA_TAGGING_PROPAGATION_HPP
 #define STEMMA_TAGGING_PROPAGATION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -20494,7 +20503,7 @@ consteval bool explain_propagation_policy() {
     return propagation_policy<P, Ops>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_PROPAGATION_HPP
 
@@ -20502,7 +20511,7 @@ consteval bool explain_propagation_policy() {
 #ifndef STEMMA_TAGGING_RESOLUTION_HPP
 #define STEMMA_TAGGING_RESOLUTION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -20795,7 +20804,7 @@ consteval bool explain_resolution_policy() {
     return resolution_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_RESOLUTION_HPP
 
@@ -20803,7 +20812,7 @@ consteval bool explain_resolution_policy() {
 #ifndef STEMMA_TAGGING_SELECTION_HPP
 #define STEMMA_TAGGING_SELECTION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -20979,7 +20988,7 @@ consteval bool explain_selection_policy() {
     return selection_policy<P, Modules>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_SELECTION_HPP
 
@@ -20990,7 +20999,7 @@ consteval bool explain_selection_policy() {
 // One type for all policies of a role, over one kind of graph and tree: what a program holds that
 // lets its users choose. A question costs an indirect call; what the policy does to answer it is
 // compiled as one. One that holds nothing acts as the default of its role.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -21255,7 +21264,7 @@ private:
     std::function<std::optional<severity>(const finding&)> judge_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_ANY_POLICY_HPP
 
@@ -21263,7 +21272,7 @@ private:
 #ifndef STEMMA_FOLD_FOLD_HPP
 #define STEMMA_FOLD_FOLD_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a function is called: it stands for a class.
 struct function_name {
@@ -21362,7 +21371,7 @@ struct fold_options {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_FOLD_HPP
 
@@ -21370,7 +21379,7 @@ struct fold_options {
 #ifndef STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
 #define STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which modules of a tree fold, and which of these lie around each module. The root never folds,
 /// nor do modules in `max_depth` others that do.
@@ -21422,7 +21431,7 @@ private:
     std::vector<id> above_; // by module: the next folded one around it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP
 
@@ -21430,7 +21439,7 @@ private:
 #ifndef STEMMA_FOLD_FOLD_REGIONS_HPP
 #define STEMMA_FOLD_FOLD_REGIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What stands in a region: an operator, by vertex index, or a region, by number.
 struct fold_item {
@@ -21737,7 +21746,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_FOLD_REGIONS_HPP
 
@@ -21745,7 +21754,7 @@ namespace detail {
 #ifndef STEMMA_IO_FOREIGN_FILE_HPP
 #define STEMMA_IO_FOREIGN_FILE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -21839,7 +21848,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_FOREIGN_FILE_HPP
 
@@ -21847,7 +21856,7 @@ namespace detail {
 #ifndef STEMMA_MODEL_ACCURACY_HPP
 #define STEMMA_MODEL_ACCURACY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a found module stands to the true one.
 enum class relation : std::uint8_t {
@@ -21929,7 +21938,7 @@ struct accuracy {
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_ACCURACY_HPP
 
@@ -21937,7 +21946,7 @@ struct accuracy {
 #ifndef STEMMA_MODEL_COST_HPP
 #define STEMMA_MODEL_COST_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A value that an operator reads or makes, as far as it is known.
 struct load_value {
@@ -22174,7 +22183,7 @@ consteval bool explain_cost_policy() {
     return cost_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_COST_HPP
 
@@ -22182,7 +22191,7 @@ consteval bool explain_cost_policy() {
 #ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
 #define STEMMA_MODEL_MAPPED_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Any rooted Boost graph as a module view: property maps say what a vertex is called.
 ///
@@ -22230,7 +22239,7 @@ private:
     Qualified qualified_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MAPPED_MODULES_HPP
 
@@ -22238,7 +22247,7 @@ private:
 #ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
 #define STEMMA_MODEL_MAPPED_OPERATORS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A map from operators to no parameter names at all.
 struct no_parameters {
@@ -22310,7 +22319,7 @@ private:
     std::vector<std::vector<id>> reads_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
 
@@ -22318,7 +22327,7 @@ private:
 #ifndef STEMMA_CORE_DETAIL_BIT_CAST_HPP
 #define STEMMA_CORE_DETAIL_BIT_CAST_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// As `std::bit_cast`, which libc++ has from version 14 on; not for constant expressions.
 template <class To, class From>
@@ -22330,7 +22339,7 @@ template <class To, class From>
     return to;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_BIT_CAST_HPP
 
@@ -22338,7 +22347,7 @@ template <class To, class From>
 #ifndef STEMMA_NUMERICS_TENSOR_VALUES_HPP
 #define STEMMA_NUMERICS_TENSOR_VALUES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -22674,7 +22683,7 @@ private:
     std::vector<std::size_t> steps_; // by axis, where `column_major_`
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_TENSOR_VALUES_HPP
 
@@ -22682,7 +22691,7 @@ private:
 #ifndef STEMMA_NUMERICS_NPY_HPP
 #define STEMMA_NUMERICS_NPY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -22878,7 +22887,7 @@ private:
     return header.append(text);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_NPY_HPP
 
@@ -22886,7 +22895,7 @@ private:
 #ifndef STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 #define STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How far a value is from what it should be. Of several values: of the worst of them, by each
 /// measure.
@@ -22995,7 +23004,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 
@@ -23003,7 +23012,7 @@ namespace detail {
 #ifndef STEMMA_QUERY_QUERY_TERM_HPP
 #define STEMMA_QUERY_QUERY_TERM_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What one part of a query asks.
 enum class query_kind : std::uint8_t {
@@ -23108,7 +23117,7 @@ struct query {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_TERM_HPP
 
@@ -23116,7 +23125,7 @@ struct query {
 #ifndef STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
 #define STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
 /// that is nothing else's, so that a compiler knows what stays when one is written.
@@ -23330,7 +23339,7 @@ private:
     sizes sizes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP
 
@@ -23338,7 +23347,7 @@ private:
 #ifndef STEMMA_QUERY_DETAIL_REACHABLE_HPP
 #define STEMMA_QUERY_DETAIL_REACHABLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which way edges are followed.
 enum class direction : bool { to_readers, to_producers };
@@ -23382,7 +23391,7 @@ template <operator_graph_like Graph>
     return met;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_REACHABLE_HPP
 
@@ -23390,7 +23399,7 @@ template <operator_graph_like Graph>
 #ifndef STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
 #define STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
 template <class Graph>
@@ -23474,7 +23483,7 @@ private:
     std::vector<vertex_t<Graph>> listed_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP
 
@@ -23482,7 +23491,7 @@ private:
 #ifndef STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
 #define STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Steps through the words of a query.
 class query_lexer {
@@ -23663,7 +23672,7 @@ private:
     std::size_t at_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP
 
@@ -23671,7 +23680,7 @@ private:
 #ifndef STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
 #define STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What stands behind the word of a term.
 enum class query_operand : std::uint8_t {
@@ -23727,7 +23736,7 @@ inline constexpr std::array<query_key, 3> query_flags{
      {"leaf", query_kind::leaf, query_operand::pattern},
      {"selected", query_kind::selected, query_operand::pattern}}};
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
 
@@ -23735,7 +23744,7 @@ inline constexpr std::array<query_key, 3> query_flags{
 #ifndef STEMMA_QUERY_QUERY_HPP
 #define STEMMA_QUERY_QUERY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -24106,7 +24115,7 @@ private:
     return detail::query_parser(text).parse();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_HPP
 
@@ -24114,7 +24123,7 @@ private:
 #ifndef STEMMA_QUERY_QUERY_FACTS_HPP
 #define STEMMA_QUERY_QUERY_FACTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An attribute of an operator, as a query compares it.
 struct attribute_fact {
@@ -24251,7 +24260,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_FACTS_HPP
 
@@ -24259,7 +24268,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
 #ifndef STEMMA_QUERY_FIND_MATCHES_HPP
 #define STEMMA_QUERY_FIND_MATCHES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -24583,7 +24592,7 @@ find_matching_operators(const query& asked, const Modules& modules, const tag_ta
         .find(asked);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_FIND_MATCHES_HPP
 
@@ -24591,7 +24600,7 @@ find_matching_operators(const query& asked, const Modules& modules, const tag_ta
 #ifndef STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
 #define STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -24905,7 +24914,7 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
                                         : "no module fits all that is asked";
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
 
@@ -24913,7 +24922,7 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
 #ifndef STEMMA_REPORT_COLUMN_DIRECTION_HPP
 #define STEMMA_REPORT_COLUMN_DIRECTION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which values of a column are the good ones.
 enum class column_direction : std::uint8_t {
@@ -24935,7 +24944,7 @@ enum class column_direction : std::uint8_t {
     return false;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_COLUMN_DIRECTION_HPP
 
@@ -24943,7 +24952,7 @@ enum class column_direction : std::uint8_t {
 #ifndef STEMMA_IO_DETAIL_XML_TEXT_HPP
 #define STEMMA_IO_DETAIL_XML_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
 /// UTF-8, or no character of XML, becomes U+FFFD: Boost.PropertyTree's escapes pass such bytes on,
@@ -25001,7 +25010,7 @@ inline void append_xml_text(std::string_view text, std::string& out) {
     return out;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_XML_TEXT_HPP
 
@@ -25009,7 +25018,7 @@ inline void append_xml_text(std::string_view text, std::string& out) {
 #ifndef STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 #define STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
 [[nodiscard]] inline std::string shape_label(std::string_view shape) {
@@ -25082,7 +25091,7 @@ namespace stemma::detail {
     return lines;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 
@@ -25090,7 +25099,7 @@ namespace stemma::detail {
 #ifndef STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
 #define STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Ends what asked a policy that answered nonsense.
 /// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
@@ -25106,7 +25115,7 @@ template <class P>
     STEMMA_THROW(error(error_code::refused, "", place, answer));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP
 
@@ -25114,7 +25123,7 @@ template <class P>
 #ifndef STEMMA_TAGGING_ATTRIBUTE_HPP
 #define STEMMA_TAGGING_ATTRIBUTE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Some operators, by vertex index, with a list of things each.
 template <class T>
@@ -25304,7 +25313,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     return attribute(context, evidence, resolution, context.threads());
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_ATTRIBUTE_HPP
 
@@ -25312,7 +25321,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
 #ifndef STEMMA_TAGGING_SELECT_MODULES_HPP
 #define STEMMA_TAGGING_SELECT_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: for each module the nearest selected one that is it or above it. `selection` is a
 /// policy, or a function of modules and module.
@@ -25328,7 +25337,7 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
     return selected;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_SELECT_MODULES_HPP
 
@@ -25336,7 +25345,7 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
 #ifndef STEMMA_TAGGING_NAME_MODULES_HPP
 #define STEMMA_TAGGING_NAME_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the tags of the modules that `selection` picks, printed by `naming`.
 /// Complexity: that of the two policies, plus O(modules).
@@ -25355,7 +25364,7 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
     return tags;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_NAME_MODULES_HPP
 
@@ -25363,7 +25372,7 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
 #ifndef STEMMA_TAGGING_NUMBER_CALLS_HPP
 #define STEMMA_TAGGING_NUMBER_CALLS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -25550,7 +25559,7 @@ void number_calls(const Ops& ops, const tree_index& modules, std::span<attributi
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_NUMBER_CALLS_HPP
 
@@ -25558,7 +25567,7 @@ void number_calls(const Ops& ops, const tree_index& modules, std::span<attributi
 #ifndef STEMMA_TAGGING_OVERRULE_SHARED_HPP
 #define STEMMA_TAGGING_OVERRULE_SHARED_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An attribution that gave way to a second witness.
 struct overruled {
@@ -25627,7 +25636,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
     return overrule_shared(ops, modules, result, data_independent(ops, order));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_OVERRULE_SHARED_HPP
 
@@ -25635,7 +25644,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
 #ifndef STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
 #define STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
 /// from.
@@ -25732,7 +25741,7 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP
 
@@ -25740,7 +25749,7 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
 #ifndef STEMMA_TAGGING_PROPAGATE_HPP
 #define STEMMA_TAGGING_PROPAGATE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -25822,7 +25831,7 @@ void propagate(const Ops&, const tree_index&, const Others&...) {
     static_assert(explain_operator_view<Ops>());
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_PROPAGATE_HPP
 
@@ -25830,7 +25839,7 @@ void propagate(const Ops&, const tree_index&, const Others&...) {
 #ifndef STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 #define STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The union of sets of a pool, as they come. Two or more sets with more than `cap` elements
 /// together are too large: then only the least and the greatest are known.
@@ -25973,7 +25982,7 @@ private:
     id greatest_ = no_id;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_ID_SET_UNION_HPP
 
@@ -25981,7 +25990,7 @@ private:
 #ifndef STEMMA_TAGGING_PROPAGATE_TAGS_HPP
 #define STEMMA_TAGGING_PROPAGATE_TAGS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -26047,7 +26056,7 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
     });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_PROPAGATE_TAGS_HPP
 
@@ -26055,7 +26064,7 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
 #ifndef STEMMA_TAGGING_TAGGER_HPP
 #define STEMMA_TAGGING_TAGGER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where all operators of a model come from, and their tags.
 class tagging {
@@ -26196,7 +26205,7 @@ tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_TAGGER_HPP
 
@@ -26204,7 +26213,7 @@ tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
 #ifndef STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP
 #define STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by module a number for its colour: the same for all of a class, and where there is no
 /// class, for those with the same operators and modules inside. `no_id` for a module without nodes
@@ -26246,7 +26255,7 @@ template <named_operators Ops, module_view Modules>
     return looks;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP
 
@@ -26254,7 +26263,7 @@ template <named_operators Ops, module_view Modules>
 #ifndef STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
 #define STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How far down boxes are: on the longest way to each, boxes that weigh something count.
 struct box_levels {
@@ -26314,7 +26323,7 @@ template <class Edge>
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP
 
@@ -26322,7 +26331,7 @@ template <class Edge>
 #ifndef STEMMA_REPORT_FOLD_GRAPH_HPP
 #define STEMMA_REPORT_FOLD_GRAPH_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a box stands for.
 enum class box_kind : std::uint8_t {
@@ -26664,7 +26673,7 @@ template <operator_graph_like Graph>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_FOLD_GRAPH_HPP
 
@@ -26672,7 +26681,7 @@ template <operator_graph_like Graph>
 #ifndef STEMMA_REPORT_VISIBILITY_HPP
 #define STEMMA_REPORT_VISIBILITY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -26759,7 +26768,7 @@ consteval bool explain_visibility_policy() {
     return visibility_policy<P, Ops>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_VISIBILITY_HPP
 
@@ -26767,7 +26776,7 @@ consteval bool explain_visibility_policy() {
 #ifndef STEMMA_TYPES_VALUE_DESCRIPTION_HPP
 #define STEMMA_TYPES_VALUE_DESCRIPTION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a report says of a value. Texts are "" where nothing is known.
 struct value_description {
@@ -26791,7 +26800,7 @@ struct no_descriptions {
     [[nodiscard]] value_description operator()(id) const { return {}; }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_VALUE_DESCRIPTION_HPP
 
@@ -26799,7 +26808,7 @@ struct no_descriptions {
 #ifndef STEMMA_REPORT_DOT_HPP
 #define STEMMA_REPORT_DOT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a picture says besides what a graph and a tree know. Make your own of the same shape.
 struct no_annotations {
@@ -27188,7 +27197,7 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
         .write(options.root);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_DOT_HPP
 
@@ -27196,7 +27205,7 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
 #ifndef STEMMA_REPORT_GRAPHML_HPP
 #define STEMMA_REPORT_GRAPHML_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -27358,7 +27367,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     out.flush();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_GRAPHML_HPP
 
@@ -27366,7 +27375,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
 #ifndef STEMMA_REPORT_MODULE_DAG_HPP
 #define STEMMA_REPORT_MODULE_DAG_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which operators a module's DAG holds.
 enum class dag_level : std::uint8_t {
@@ -27447,7 +27456,7 @@ private:
     module_dag dag_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODULE_DAG_HPP
 
@@ -27455,7 +27464,7 @@ private:
 #ifndef STEMMA_REPORT_MODULE_DAG_JSON_HPP
 #define STEMMA_REPORT_MODULE_DAG_JSON_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a graph of modules is written.
 struct dag_options {
@@ -27516,7 +27525,7 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODULE_DAG_JSON_HPP
 
@@ -27524,7 +27533,7 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
 #ifndef STEMMA_REPORT_TREE_ROWS_HPP
 #define STEMMA_REPORT_TREE_ROWS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A line of a tree: a module, or siblings one after the other that are alike, of which the first
 /// stands for all.
@@ -27588,7 +27597,7 @@ list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_lis
     return rows;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_TREE_ROWS_HPP
 
@@ -27596,7 +27605,7 @@ list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_lis
 #ifndef STEMMA_TAGGING_INHERIT_HPP
 #define STEMMA_TAGGING_INHERIT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is known of an operator that a rewriter puts in the place of others: fused, split or
 /// copied.
@@ -27654,7 +27663,7 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
     return pool.intern(all);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_INHERIT_HPP
 
@@ -27662,7 +27671,7 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 #ifndef STEMMA_TAGGING_POLICY_REGISTRY_HPP
 #define STEMMA_TAGGING_POLICY_REGISTRY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Policies of one role, by name: `all`, or with an argument, `depth:2`.
 template <class Any>
@@ -27874,7 +27883,7 @@ struct policy_registry {
     policies_by_name<any_diagnostics> diagnostics = detail::diagnostics_by_name();
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_POLICY_REGISTRY_HPP
 
@@ -27882,7 +27891,7 @@ struct policy_registry {
 #ifndef STEMMA_TAGGING_REPROPAGATE_HPP
 #define STEMMA_TAGGING_REPROPAGATE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds modules anew after a graph was changed: for operators without one, and for those whose
 /// module was inferred and not known, as their neighbours may be others now.
@@ -27911,7 +27920,7 @@ std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
     return changed;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_REPROPAGATE_HPP
 
@@ -27919,7 +27928,7 @@ std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
 #ifndef STEMMA_TYPES_POLYNOMIAL_HPP
 #define STEMMA_TYPES_POLYNOMIAL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A polynomial in symbols with coefficients of 64 bits: how many elements, bytes or operations
 /// there are, where some extents are not fixed. Exact, or unknown: a result that does not fit is
@@ -28192,7 +28201,7 @@ private:
     bool known_ = true;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_POLYNOMIAL_HPP
 
@@ -28200,7 +28209,7 @@ private:
 #ifndef STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP
 #define STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What was done to entries of a `state_dict` to make an initializer of them.
 enum class parameter_transform : std::uint8_t {
@@ -28279,7 +28288,7 @@ struct parameter_origin {
     return text;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP
 

@@ -38,7 +38,7 @@
 #ifndef STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 #define STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
 /// take no room.
@@ -120,7 +120,7 @@ private:
     std::unique_ptr<char, freed> bytes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP
 
@@ -128,7 +128,7 @@ private:
 #ifndef STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 #define STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A ValueInfoProto in a field that the schema does not know.
 struct unknown_value_info {
@@ -307,7 +307,7 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
@@ -315,7 +315,7 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
 #ifndef STEMMA_PROTO_PROTO_MODEL_HPP
 #define STEMMA_PROTO_PROTO_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A ModelProto, of whatever namespace and schema.
 template <class Proto>
@@ -681,7 +681,7 @@ private:
 /// The structure of a model that the caller holds.
 using proto_model = basic_proto_model<onnx::ModelProto>;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_PROTO_MODEL_HPP
 
@@ -689,7 +689,7 @@ using proto_model = basic_proto_model<onnx::ModelProto>;
 #ifndef STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 #define STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Steps through the messages of a model in the order of the numbers in its `proto_model`.
 template <class Editor>
@@ -790,7 +790,7 @@ void edit_messages(Proto& model, Editor& editor) {
     editor.edit_model(model);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP
 
@@ -798,7 +798,7 @@ void edit_messages(Proto& model, Editor& editor) {
 #ifndef STEMMA_PROTO_TAG_PROTO_HPP
 #define STEMMA_PROTO_TAG_PROTO_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A `carrier_sink`: what is written about one operator, as texts.
 class proto_carrier_sink {
@@ -1104,7 +1104,7 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
                       : std::string());
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_TAG_PROTO_HPP
 
@@ -1112,7 +1112,7 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
 #ifndef STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
 #define STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A model that the caller holds as a message, with everything that is known of where its nodes
 /// come from: all that an `attributed_model` finds in the same model written to a file, and `tag`,
@@ -1183,7 +1183,7 @@ private:
 /// An `onnx::ModelProto` and where its nodes come from.
 using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_ATTRIBUTED_PROTO_HPP
 
@@ -1191,7 +1191,7 @@ using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
 #ifndef STEMMA_PROTO_CHECK_HPP
 #define STEMMA_PROTO_CHECK_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the ONNX checker can say.
 enum class check_verdict : std::uint8_t {
@@ -1263,7 +1263,7 @@ template <class Opsets>
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_CHECK_HPP
 
@@ -1271,7 +1271,7 @@ template <class Opsets>
 #ifndef STEMMA_PROTO_INFER_TYPES_HPP
 #define STEMMA_PROTO_INFER_TYPES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -1404,7 +1404,7 @@ template <class Function>
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_INFER_TYPES_HPP
 

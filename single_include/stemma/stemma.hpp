@@ -28,7 +28,7 @@
 #ifndef STEMMA_HANDLE_RANGES_HPP
 #define STEMMA_HANDLE_RANGES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -138,7 +138,7 @@ template <class Handle>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_HANDLE_RANGES_HPP
 
@@ -146,7 +146,7 @@ template <class Handle>
 #ifndef STEMMA_IDS_HPP
 #define STEMMA_IDS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 // Each kind of thing in a model has an index type of its own, dense from 0. They do not mix, and
 // none converts to a number by itself: `to_index` does.
@@ -174,7 +174,7 @@ template <typed_id Id>
     return static_cast<id>(i);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IDS_HPP
 
@@ -182,7 +182,7 @@ template <typed_id Id>
 #ifndef STEMMA_HANDLES_HPP
 #define STEMMA_HANDLES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class node_ref;
 class value_ref;
@@ -436,7 +436,7 @@ private:
     bool exact_ = true;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_HANDLES_HPP
 
@@ -444,7 +444,7 @@ private:
 #ifndef STEMMA_PART_HPP
 #define STEMMA_PART_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class model_part;
 
@@ -481,7 +481,7 @@ private:
     std::shared_ptr<const model_part> made_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PART_HPP
 
@@ -489,7 +489,7 @@ private:
 #ifndef STEMMA_MODEL_HPP
 #define STEMMA_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class attributed_model;
 class module_tree;
@@ -625,7 +625,7 @@ private:
 [[nodiscard]] model open_bytes(std::string bytes, const std::string& name,
                                attribution_options options);
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_HPP
 
@@ -633,7 +633,7 @@ private:
 #ifndef STEMMA_DETAIL_MODEL_STATE_HPP
 #define STEMMA_DETAIL_MODEL_STATE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The weights of a model, and where they belong.
 struct placed_weights {
@@ -690,7 +690,7 @@ private:
     made_once<std::vector<id_set>> value_tags_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_DETAIL_MODEL_STATE_HPP
 
@@ -700,7 +700,7 @@ private:
 
 // What facade/handles.hpp declares: compiled with each program that includes it, or once in a
 // library.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -970,7 +970,7 @@ STEMMA_INLINE std::uint64_t parameter_ref::bytes() const {
     return state_->weights().weights[index_].bytes;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_DETAIL_DEFINE_HANDLES_HPP
 
@@ -980,7 +980,7 @@ STEMMA_INLINE std::uint64_t parameter_ref::bytes() const {
 
 // What facade/model.hpp declares: compiled with each program that includes it, or once in a
 // library.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE model::model(std::unique_ptr<detail::model_state> state) noexcept
     : state_(std::move(state)) {}
@@ -1147,7 +1147,7 @@ STEMMA_INLINE model open_bytes(std::string bytes, const std::string& name,
         mapped_file::holding(std::move(bytes), name), std::move(options)));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_DETAIL_DEFINE_MODEL_HPP
 
@@ -1157,7 +1157,7 @@ STEMMA_INLINE model open_bytes(std::string bytes, const std::string& name,
 
 // What facade/part.hpp declares, and how a model cuts: compiled with each program that includes it,
 // or once in a library.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE std::span<const std::string> part::inputs() const {
     return made_->inputs();
@@ -1200,7 +1200,7 @@ STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options
         cutter.cut(state_->opened, {.module = modules.front()})));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_DETAIL_DEFINE_PART_HPP
 
@@ -1208,7 +1208,7 @@ STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options
 #ifndef STEMMA_OPEN_HPP
 #define STEMMA_OPEN_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Opens an ONNX file with policies of the caller's, in any order, where the defaults are left out:
 /// one of each role, of evidence as many as there are. Part of <stemma/stemma.hpp>, unless a
@@ -1223,7 +1223,7 @@ template <class... Ps>
     return open(path, std::move(options));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_HPP
 
@@ -1241,7 +1241,7 @@ template <class... Ps>
 
 #include <range/v3/view/filter.hpp> // what they are for
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 // Predicates for `ranges::views::filter`.
 
@@ -1257,7 +1257,7 @@ namespace stemma {
     return [module](const node_ref& node) { return module.contains(node.module()); };
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OP_IS_HPP
 

@@ -33,6 +33,7 @@
 #include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <ios>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -59,7 +60,7 @@
 #ifndef STEMMA_IO_DETAIL_JSON_PART_HPP
 #define STEMMA_IO_DETAIL_JSON_PART_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
 
@@ -357,7 +358,7 @@ private:
     std::string texts_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_JSON_PART_HPP
 
@@ -365,7 +366,7 @@ private:
 #ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
 #define STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One object of a capture, and what to say when it is not as it should be.
 class captured_json {
@@ -531,7 +532,7 @@ private:
     std::vector<bool> exact_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP
 
@@ -539,7 +540,7 @@ private:
 #ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP
 #define STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node of the file that an export wrote, and the module it was exported for.
 struct exported_node {
@@ -599,7 +600,7 @@ private:
     std::size_t count_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP
 
@@ -607,7 +608,7 @@ private:
 #ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP
 #define STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
 ///
@@ -810,7 +811,7 @@ private:
     std::size_t count_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP
 
@@ -818,7 +819,7 @@ private:
 #ifndef STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
 #define STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which operation of a run made a tensor last, and which operations do what another did before.
 class tensor_makers {
@@ -890,7 +891,7 @@ private:
     std::unordered_map<id, id> first_of_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP
 
@@ -898,7 +899,7 @@ private:
 #ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_TRACE_HPP
 #define STEMMA_CAPTURE_DETAIL_CAPTURED_TRACE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
 /// and the operators below (`op`).
@@ -1240,17 +1241,221 @@ private:
     std::size_t misplaced_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_TRACE_HPP
 
-// <stemma/io/file.hpp>
-#ifndef STEMMA_IO_FILE_HPP
-#define STEMMA_IO_FILE_HPP
+// <stemma/io/json_stream.hpp>
+#ifndef STEMMA_IO_JSON_STREAM_HPP
+#define STEMMA_IO_JSON_STREAM_HPP
 
-// Everything that is not portable C++ stands in this header; STEMMA_IO of <stemma/config.hpp> says
-// what of it is used. Without POSIX, files are read whole and written through a temporary file
-// beside the target.
+namespace stemma::inline STEMMA_ABI {
+
+/// Takes the parts of a JSON document one after the other.
+template <class Handler>
+concept json_handler = requires(Handler& handler, const std::string& path, detail::json_part part) {
+    { handler.wants(path) } -> std::convertible_to<bool>;
+    handler.element(path, part);
+    handler.scalar(path, part);
+};
+
+namespace detail {
+
+/// Builds a value for each element of the arrays that stand directly in the document or in one of
+/// its members, and for each scalar there; hands it on and forgets it.
+template <json_handler Handler>
+class json_splitter {
+public:
+    using json = nlohmann::json;
+
+    json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
+
+    bool null() {
+        return put([&] { value_.null(); });
+    }
+    bool boolean(bool value) {
+        return put([&] { value_.boolean(value); });
+    }
+    bool number_integer(json::number_integer_t value) {
+        return put([&] { value_.negative(value); });
+    }
+    bool number_unsigned(json::number_unsigned_t value) {
+        return put([&] { value_.natural(value); });
+    }
+    bool number_float(json::number_float_t, const std::string&) {
+        return put([&] { value_.real(); });
+    }
+    bool string(const std::string& value) {
+        return put([&] { value_.text(value); });
+    }
+    bool binary(const json::binary_t&) { return true; }
+
+    bool key(const std::string& name) {
+        if (depth_ == 0) {
+            name_ = name;
+        } else if (wanted_) {
+            value_.key(name);
+        }
+        return true;
+    }
+
+    bool start_object(std::size_t) {
+        if (depth_ == 0 && !in_array_ && path_.size() < 2) {
+            enter_member();
+            return true;
+        }
+        return open([&] { value_.begin_object(); });
+    }
+
+    bool end_object() {
+        if (depth_ == 0) {
+            path_.pop_back();
+            return true;
+        }
+        return close();
+    }
+
+    bool start_array(std::size_t) {
+        if (depth_ == 0 && !in_array_) {
+            if (path_.empty()) {
+                fail("", "the document is not an object");
+            }
+            in_array_ = true;
+            array_ = full_path();
+            wanted_ = handler_.wants(array_);
+            return true;
+        }
+        return open([&] { value_.begin_array(); });
+    }
+
+    bool end_array() {
+        if (depth_ == 0) {
+            in_array_ = false;
+            wanted_ = true;
+            return true;
+        }
+        return close();
+    }
+
+    bool parse_error(std::size_t position, const std::string&, const json::exception& e) {
+        std::string reason = e.what();
+        if (const auto text = reason.find("] "); text != reason.npos) {
+            reason.erase(0, text + 2);
+        }
+        fail("byte " + std::to_string(position), reason);
+        return false;
+    }
+
+    [[nodiscard]] bool saw_document() const noexcept { return saw_document_; }
+
+private:
+    // Beyond any real document; keeps a hostile one from building a value without end.
+    static constexpr std::size_t max_depth = 1000;
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
+    }
+
+    void enter_member() {
+        saw_document_ = true;
+        path_.push_back(path_.empty() ? std::string() : name_);
+    }
+
+    [[nodiscard]] std::string full_path() const {
+        return path_.size() < 2 ? name_ : path_.back() + "." + name_;
+    }
+
+    template <class Add>
+    bool put(Add add) {
+        if (path_.empty()) {
+            fail("", "the document is not an object");
+        }
+        if (wanted_) {
+            add();
+            hand_on();
+        }
+        return true;
+    }
+
+    template <class Begin>
+    bool open(Begin begin) {
+        if (depth_ >= max_depth) {
+            fail("", "values nested deeper than 1000");
+        }
+        ++depth_;
+        if (wanted_) {
+            begin();
+        }
+        return true;
+    }
+
+    bool close() {
+        --depth_;
+        if (wanted_) {
+            value_.end();
+            hand_on();
+        }
+        return true;
+    }
+
+    void hand_on() {
+        if (depth_ > 0) {
+            return;
+        }
+        if (in_array_) {
+            handler_.element(array_, value_.part());
+        } else {
+            handler_.scalar(full_path(), value_.part());
+        }
+        value_.clear();
+    }
+
+    Handler& handler_;
+    std::string_view file_;
+    std::vector<std::string> path_; // open members, the document itself first
+    std::string name_;
+    std::string array_;
+    json_value value_;      // that is being built
+    std::size_t depth_ = 0; // of what is open inside of it
+    bool in_array_ = false;
+    bool wanted_ = true; // what is not has no value built
+    bool saw_document_ = false;
+};
+
+} // namespace detail
+
+namespace detail {
+
+// namespace detail
+
+/// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
+/// `handler.scalar(path, value)` for everything else, where the path is `modules` or
+/// `trace.events`. Members nested deeper are part of an element, or come as one scalar.
+/// `handler.wants(path)` is asked before the first element of an array, all of which are passed
+/// over if it says no. A part is valid during the call. Throws: `error` of `error_code::malformed`
+/// naming `file` and the byte. Complexity: O(bytes); memory for one element.
+template <json_handler Handler>
+void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
+    detail::json_splitter<Handler> splitter(handler, file);
+    static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
+    if (!splitter.saw_document()) {
+        STEMMA_THROW(error(error_code::malformed, file, "", "the document is not an object"));
+    }
+}
+
+} // namespace detail
+
+} // namespace stemma::inline STEMMA_ABI
+
+#endif // STEMMA_IO_JSON_STREAM_HPP
+
+// <stemma/io/detail/system_files.hpp>
+#ifndef STEMMA_IO_DETAIL_SYSTEM_FILES_HPP
+#define STEMMA_IO_DETAIL_SYSTEM_FILES_HPP
+
+// What is not portable C++ stands in this header and in those that include it; STEMMA_IO of
+// <stemma/config.hpp> says what of it is used. Without POSIX, files are read whole and written
+// through a temporary file beside the target.
 
 #if STEMMA_IO >= 1
 #    include <fcntl.h>
@@ -1261,22 +1466,7 @@ private:
 #    undef MAP_TYPE
 #endif
 
-namespace stemma {
-
-/// What a caller knows of the place where a file is to stand.
-enum class target_state : std::uint8_t {
-    unknown, ///< whoever writes there looks first
-    absent   ///< nothing is there: nobody looks, which takes as long as making a small file; what
-             ///< is there all the same is replaced
-};
-
-/// In which pages a file is mapped that the system keeps in large ones.
-enum class mapped_pages : std::uint8_t {
-    any,  ///< in those: every byte that is read brings up to 2 MiB into the memory of the process
-    small ///< what is read and little around it, which is slower where all is read; on Linux only
-};
-
-namespace detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
     STEMMA_THROW(error(error_code::cannot_read, path, "", reason));
@@ -1292,7 +1482,26 @@ namespace detail {
 
 inline constexpr std::string_view too_large = "is larger than this program can address";
 
-} // namespace detail
+/// Returns: why the last call failed that may have said so, which not every library does.
+[[nodiscard]] inline std::string last_reason(std::string_view otherwise) {
+    return errno != 0 ? reason_of(errno) : std::string(otherwise);
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_IO_DETAIL_SYSTEM_FILES_HPP
+
+// <stemma/io/mapped_file.hpp>
+#ifndef STEMMA_IO_MAPPED_FILE_HPP
+#define STEMMA_IO_MAPPED_FILE_HPP
+
+namespace stemma::inline STEMMA_ABI {
+
+/// In which pages a file is mapped that the system keeps in large ones.
+enum class mapped_pages : std::uint8_t {
+    any,  ///< in those: every byte that is read brings up to 2 MiB into the memory of the process
+    small ///< what is read and little around it, which is slower where all is read; on Linux only
+};
 
 #if STEMMA_IO >= 1
 
@@ -1521,398 +1730,7 @@ private:
     bool mapped_ = false;
 };
 
-namespace detail {
-
-/// Collects what is written to a descriptor, at its own position or from a given one on.
-class buffered_writer {
-public:
-    /// `path` names the file in errors. Requires: it outlives the writer.
-    explicit buffered_writer(const std::string& path) : path_(&path) {}
-
-    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one. Who
-    /// shares it with others holds `turns` while the kernel writes.
-    void attach(int descriptor, std::optional<off_t> position = {},
-                std::mutex* turns = nullptr) noexcept {
-        descriptor_ = descriptor;
-        placed_ = position.has_value();
-        turns_ = turns;
-        at_ = position.value_or(0);
-    }
-
-    /// Requires: nothing is held back, and there was a position.
-    void move_to(off_t position) noexcept { at_ = position; }
-
-    void write(std::string_view bytes) {
-        while (used_ + bytes.size() >= room()) {
-            const auto first = bytes.substr(0, room() - used_);
-            bytes.remove_prefix(first.size());
-            if (used_ == 0) {
-                write_now(first);
-            } else {
-                append(first);
-                flush();
-            }
-        }
-        append(bytes);
-    }
-
-    /// As `write`, for what the caller has collected.
-    void write_through(std::string_view bytes) {
-        flush();
-        write_now(bytes);
-    }
-
-    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        if (size < direct_copy_size) {
-            write(file.bytes().substr(offset, size));
-            return;
-        }
-        if (file.descriptor() >= 0 && offset % block_size == 0 &&
-            (static_cast<std::size_t>(at_) + used_) % block_size == 0) {
-            flush();
-            const auto copied = copy_blocks(file, offset, size);
-            offset += copied;
-            size -= copied;
-        }
-        // What lies elsewhere in its blocks the kernel would copy page by page, at half the speed.
-        while (size > 0) {
-            const auto part = std::min(size, room() - used_);
-            file.read(offset, part, space());
-            used_ += part;
-            offset += part;
-            size -= part;
-            if (used_ == room()) {
-                flush();
-            }
-        }
-    }
-
-    void flush() {
-        write_now({buffer_.get(), used_});
-        used_ = 0;
-    }
-
-private:
-    // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 19U;
-    static constexpr std::size_t direct_copy_size = 1U << 18U;
-    static constexpr std::size_t block_size = 4096; // of nearly all file systems
-
-    /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
-    /// keeps what begins and ends there in larger pieces.
-    [[nodiscard]] std::size_t room() const noexcept {
-        return buffer_size - static_cast<std::size_t>(at_) % buffer_size;
-    }
-
-    /// Returns: where the buffer goes on.
-    [[nodiscard]] char* space() {
-        if (!buffer_) {
-            buffer_.reset(
-                new char[buffer_size]); // NOLINT: libc++ has the function for it from 16 on
-        }
-        return buffer_.get() + used_;
-    }
-
-    void append(std::string_view bytes) {
-        if (!bytes.empty()) {
-            std::memcpy(space(), bytes.data(), bytes.size());
-            used_ += bytes.size();
-        }
-    }
-
-    /// Some file systems let files share whole blocks instead of copying them.
-    /// Returns: how many bytes were copied, all or fewer.
-    [[nodiscard]] std::size_t copy_blocks(const mapped_file& file, std::size_t offset,
-                                          std::size_t size) {
-        std::size_t done = 0;
-#    if STEMMA_IO >= 2
-        auto from = static_cast<off_t>(offset);
-        while (done < size) {
-            const auto turn = take_turn();
-            auto to = at_;
-            const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
-                                                  placed_ ? &to : nullptr, size - done, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            done += static_cast<std::size_t>(copied);
-            at_ += copied;
-        }
-#    else
-        static_cast<void>(file);
-        static_cast<void>(offset);
-        static_cast<void>(size);
-#    endif
-        return done;
-    }
-
-    // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
-    [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
-        return turns_ == nullptr ? std::unique_lock<std::mutex>()
-                                 : std::unique_lock<std::mutex>(*turns_);
-    }
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto turn = take_turn();
-            const auto written = placed_ ? ::pwrite(descriptor_, bytes.data(), bytes.size(), at_)
-                                         : ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                fail_to_write(*path_, reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-            at_ += written;
-        }
-    }
-
-    const std::string* path_;
-    int descriptor_ = -1;
-    std::mutex* turns_ = nullptr;
-    off_t at_ = 0;                   // where the buffer goes, from the position it began at
-    bool placed_ = false;            // the descriptor's own position does not count
-    std::unique_ptr<char[]> buffer_; // once there is something to keep
-    std::size_t used_ = 0;           // of it
-};
-
-} // namespace detail
-
-/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
-/// permissions that had.
-///
-/// What is written goes to a file without a name in the target's folder, so nothing is left behind
-/// by a process that is killed; where the file system has none, to one with a name of its own. A
-/// target that is no regular file (a device, a pipe) is written directly.
-class output_file {
-public:
-    /// Throws: `error` of `error_code::cannot_write`, as do all members.
-    explicit output_file(std::string path, target_state state = target_state::unknown)
-        : path_(std::move(path)) {
-        struct stat status {};
-        const bool exists = state == target_state::unknown && ::stat(path_.c_str(), &status) == 0;
-        if (exists) {
-            if (S_ISDIR(status.st_mode)) {
-                detail::fail_to_write(path_, "is a folder");
-            }
-            direct_ = !S_ISREG(status.st_mode);
-            char* resolved = direct_ ? nullptr : ::realpath(path_.c_str(), nullptr);
-            target_ = resolved == nullptr ? path_ : resolved;
-            std::free(resolved); // NOLINT: realpath allocates with malloc
-        } else {
-            target_ = path_;
-        }
-        open_descriptor();
-        if (exists && !direct_) {
-            static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777)); // as it was
-        }
-        writer_.attach(descriptor_);
-    }
-
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-
-    /// What was not committed is gone.
-    ~output_file() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-        if (!temporary_.empty()) {
-            ::unlink(temporary_.c_str());
-        }
-    }
-
-    /// Appends; the bytes are copied or written before it returns.
-    void write(std::string_view bytes) { writer_.write(bytes); }
-
-    /// As `write`, but hands the bytes over at once: for what the caller has collected.
-    void write_now(std::string_view bytes) { writer_.write_through(bytes); }
-
-    /// Appends a range of `file`; a long one does not pass through this process where the system
-    /// can do without.
-    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        writer_.copy(file, offset, size);
-    }
-
-    /// Whether an `output_range` can write to it.
-    [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
-
-    /// Makes room for a file of so many bytes, all of which will be written. Where the file system
-    /// allocates them beforehand, to write them takes less time; nothing depends on it.
-    void reserve(std::int64_t size) const noexcept {
-#    if STEMMA_IO >= 2
-        if (!direct_) {
-            static_cast<void>(::fallocate(descriptor_, 0, 0, size));
-        }
-#    else
-        static_cast<void>(size);
-#    endif
-    }
-
-    /// Hands over all that was written, so that `commit` has less to do; nothing is written
-    /// afterwards. `sync` waits until the bytes are on the medium.
-    void finish(bool sync = true) {
-        writer_.flush();
-        if (!direct_ && sync && !synced_ && ::fsync(descriptor_) != 0) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-        synced_ = synced_ || sync;
-    }
-
-    /// Puts the file in its place. `sync` waits until the bytes are on the medium.
-    void commit(bool sync = true) {
-        finish(sync);
-        if (!direct_) {
-            put_in_place();
-            if (sync) {
-                sync_folder();
-            }
-        }
-        const auto closed = ::close(std::exchange(descriptor_, -1));
-        if (closed != 0 && errno != EINTR) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-    }
-
-private:
-    friend class output_range;
-
-    [[nodiscard]] std::string folder() const {
-        const auto slash = target_.rfind('/');
-        return slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
-    }
-
-    void open_descriptor() {
-        if (direct_) {
-            descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-        } else {
-#    if STEMMA_IO >= 2
-            descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-#    endif
-            for (unsigned attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
-                auto name = temporary_name(attempt);
-                descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-                if (descriptor_ >= 0) {
-                    temporary_ = std::move(name);
-                } else if (errno != EEXIST) {
-                    break;
-                }
-            }
-        }
-        if (descriptor_ < 0) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-    }
-
-    [[nodiscard]] std::string temporary_name(unsigned attempt) const {
-        return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    }
-
-    void put_in_place() {
-#    if STEMMA_IO >= 2
-        if (temporary_.empty() && link_in_place()) {
-            return;
-        }
-#    endif
-        if (temporary_.empty() || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-        temporary_.clear();
-    }
-
-#    if STEMMA_IO >= 2
-    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
-    // renamed from. Returns: whether it has that of the target.
-    [[nodiscard]] bool link_in_place() {
-        if (link_as(target_)) {
-            return true;
-        }
-        for (unsigned attempt = 0; temporary_.empty() && attempt < 100; ++attempt) {
-            auto name = temporary_name(attempt);
-            if (link_as(name)) {
-                temporary_ = std::move(name);
-            } else if (errno != EEXIST) {
-                break;
-            }
-        }
-        return false;
-    }
-
-    [[nodiscard]] bool link_as(const std::string& name) const {
-        // Not for everybody, but at half the cost.
-        if (::linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) {
-            return true;
-        }
-        if (errno == EEXIST) {
-            return false;
-        }
-        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
-        return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    }
-#    endif
-
-    void sync_folder() const {
-        const int opened = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (opened >= 0) {
-            ::fsync(opened);
-            ::close(opened);
-        }
-    }
-
-    std::string path_;
-    std::string target_;    // behind symbolic links
-    std::string temporary_; // its name, while it has one
-    detail::buffered_writer writer_{path_};
-    mutable std::mutex turns_; // of the ranges
-    int descriptor_ = -1;
-    bool direct_ = false;
-    bool synced_ = false;
-};
-
-/// A part of a file that is written from a known position on, so that several threads can write one
-/// file. What is written by other means starts at its front.
-class output_range {
-public:
-    /// Requires: `file.takes_ranges()`, and outlives the range.
-    output_range(const output_file& file, std::uint64_t position) : writer_(file.path_) {
-        writer_.attach(file.descriptor_, static_cast<off_t>(position), &file.turns_);
-    }
-
-    /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
-    void write(std::string_view bytes) { writer_.write(bytes); }
-
-    /// Appends a range of `from`, as `output_file` does. Complexity: O(size).
-    void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
-        writer_.copy(from, offset, size);
-    }
-
-    /// Goes on at another position of the same file, once all before is handed over.
-    void move_to(std::uint64_t position) {
-        finish();
-        writer_.move_to(static_cast<off_t>(position));
-    }
-
-    /// Hands over what is still held back.
-    void finish() { writer_.flush(); }
-
-private:
-    detail::buffered_writer writer_;
-};
-
 #else
-
-namespace detail {
-
-/// Returns: why the last call failed that may have said so, which not every library does.
-[[nodiscard]] inline std::string last_reason(std::string_view otherwise) {
-    return errno != 0 ? reason_of(errno) : std::string(otherwise);
-}
-
-} // namespace detail
 
 /// The bytes of a file.
 class mapped_file {
@@ -1981,342 +1799,17 @@ private:
     std::string_view bytes_;
 };
 
-/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
-/// permissions that had.
-class output_file {
-public:
-    explicit output_file(std::string path, target_state state = target_state::unknown)
-        : path_(std::move(path)), target_(path_) {
-        namespace fs = std::filesystem;
-        std::error_code none;
-        const auto status = state == target_state::absent
-                                ? fs::file_status(fs::file_type::not_found)
-                                : fs::status(path_, none);
-        if (fs::is_directory(status)) {
-            detail::fail_to_write(path_, "is a folder");
-        }
-        direct_ = fs::exists(status) && !fs::is_regular_file(status);
-        if (fs::is_regular_file(status)) {
-            permissions_ = status.permissions();
-            const auto behind_links = fs::canonical(path_, none);
-            target_ = none ? path_ : behind_links.string();
-        }
-        errno = 0;
-        if (direct_) {
-            stream_.open(path_, std::ios::binary);
-        } else {
-            open_temporary();
-        }
-        check();
-    }
-
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-
-    ~output_file() {
-        if (!temporary_.empty()) {
-            stream_.close();
-            std::error_code ignored;
-            std::filesystem::remove(temporary_, ignored);
-        }
-    }
-
-    void write(std::string_view bytes) {
-        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        check();
-    }
-
-    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        write(file.bytes().substr(offset, size));
-    }
-
-    void write_now(std::string_view bytes) { write(bytes); }
-
-    [[nodiscard]] bool takes_ranges() const noexcept { return false; }
-
-    void reserve(std::int64_t) const noexcept {}
-
-    void finish(bool = true) {
-        stream_.flush();
-        check();
-    }
-
-    void commit(bool = true) {
-        finish();
-        stream_.close();
-        check();
-        if (direct_) {
-            return;
-        }
-        std::error_code failed;
-        if (permissions_ != std::filesystem::perms::unknown) {
-            std::filesystem::permissions(temporary_, permissions_, failed); // as it was
-        }
-        std::filesystem::rename(temporary_, target_, failed);
-        if (failed) {
-            detail::fail_to_write(path_, failed.message());
-        }
-        temporary_.clear();
-    }
-
-private:
-    // Nothing standard opens only what is not there; two processes that write the same file at the
-    // same moment may both take a name.
-    void open_temporary() {
-        std::error_code none;
-        for (unsigned attempt = 0; attempt < 100; ++attempt) {
-            auto name = target_ + ".stemma-" + std::to_string(attempt);
-            if (!std::filesystem::exists(name, none)) {
-                stream_.open(name, std::ios::binary);
-                if (stream_) {
-                    temporary_ = std::move(name);
-                }
-                return;
-            }
-        }
-        stream_.setstate(std::ios::failbit);
-    }
-
-    void check() const {
-        if (!stream_) {
-            detail::fail_to_write(path_, detail::last_reason("cannot be written"));
-        }
-    }
-
-    std::string path_;
-    std::string target_; // behind symbolic links
-    std::string temporary_;
-    std::ofstream stream_;
-    std::filesystem::perms permissions_ = std::filesystem::perms::unknown; // of what is replaced
-    bool direct_ = false;
-};
-
-/// Of no use here, as a stream has one position.
-class output_range {
-public:
-    output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }
-
-    void write(std::string_view) {}
-    void copy(const mapped_file&, std::size_t, std::size_t) {}
-    void move_to(std::uint64_t) {}
-    void finish() {}
-};
-
 #endif
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_IO_FILE_HPP
-
-// <stemma/io/json_stream.hpp>
-#ifndef STEMMA_IO_JSON_STREAM_HPP
-#define STEMMA_IO_JSON_STREAM_HPP
-
-namespace stemma {
-
-/// Takes the parts of a JSON document one after the other.
-template <class Handler>
-concept json_handler = requires(Handler& handler, const std::string& path, detail::json_part part) {
-    { handler.wants(path) } -> std::convertible_to<bool>;
-    handler.element(path, part);
-    handler.scalar(path, part);
-};
-
-namespace detail {
-
-/// Builds a value for each element of the arrays that stand directly in the document or in one of
-/// its members, and for each scalar there; hands it on and forgets it.
-template <json_handler Handler>
-class json_splitter {
-public:
-    using json = nlohmann::json;
-
-    json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
-
-    bool null() {
-        return put([&] { value_.null(); });
-    }
-    bool boolean(bool value) {
-        return put([&] { value_.boolean(value); });
-    }
-    bool number_integer(json::number_integer_t value) {
-        return put([&] { value_.negative(value); });
-    }
-    bool number_unsigned(json::number_unsigned_t value) {
-        return put([&] { value_.natural(value); });
-    }
-    bool number_float(json::number_float_t, const std::string&) {
-        return put([&] { value_.real(); });
-    }
-    bool string(const std::string& value) {
-        return put([&] { value_.text(value); });
-    }
-    bool binary(const json::binary_t&) { return true; }
-
-    bool key(const std::string& name) {
-        if (depth_ == 0) {
-            name_ = name;
-        } else if (wanted_) {
-            value_.key(name);
-        }
-        return true;
-    }
-
-    bool start_object(std::size_t) {
-        if (depth_ == 0 && !in_array_ && path_.size() < 2) {
-            enter_member();
-            return true;
-        }
-        return open([&] { value_.begin_object(); });
-    }
-
-    bool end_object() {
-        if (depth_ == 0) {
-            path_.pop_back();
-            return true;
-        }
-        return close();
-    }
-
-    bool start_array(std::size_t) {
-        if (depth_ == 0 && !in_array_) {
-            if (path_.empty()) {
-                fail("", "the document is not an object");
-            }
-            in_array_ = true;
-            array_ = full_path();
-            wanted_ = handler_.wants(array_);
-            return true;
-        }
-        return open([&] { value_.begin_array(); });
-    }
-
-    bool end_array() {
-        if (depth_ == 0) {
-            in_array_ = false;
-            wanted_ = true;
-            return true;
-        }
-        return close();
-    }
-
-    bool parse_error(std::size_t position, const std::string&, const json::exception& e) {
-        std::string reason = e.what();
-        if (const auto text = reason.find("] "); text != reason.npos) {
-            reason.erase(0, text + 2);
-        }
-        fail("byte " + std::to_string(position), reason);
-        return false;
-    }
-
-    [[nodiscard]] bool saw_document() const noexcept { return saw_document_; }
-
-private:
-    // Beyond any real document; keeps a hostile one from building a value without end.
-    static constexpr std::size_t max_depth = 1000;
-
-    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
-        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
-    }
-
-    void enter_member() {
-        saw_document_ = true;
-        path_.push_back(path_.empty() ? std::string() : name_);
-    }
-
-    [[nodiscard]] std::string full_path() const {
-        return path_.size() < 2 ? name_ : path_.back() + "." + name_;
-    }
-
-    template <class Add>
-    bool put(Add add) {
-        if (path_.empty()) {
-            fail("", "the document is not an object");
-        }
-        if (wanted_) {
-            add();
-            hand_on();
-        }
-        return true;
-    }
-
-    template <class Begin>
-    bool open(Begin begin) {
-        if (depth_ >= max_depth) {
-            fail("", "values nested deeper than 1000");
-        }
-        ++depth_;
-        if (wanted_) {
-            begin();
-        }
-        return true;
-    }
-
-    bool close() {
-        --depth_;
-        if (wanted_) {
-            value_.end();
-            hand_on();
-        }
-        return true;
-    }
-
-    void hand_on() {
-        if (depth_ > 0) {
-            return;
-        }
-        if (in_array_) {
-            handler_.element(array_, value_.part());
-        } else {
-            handler_.scalar(full_path(), value_.part());
-        }
-        value_.clear();
-    }
-
-    Handler& handler_;
-    std::string_view file_;
-    std::vector<std::string> path_; // open members, the document itself first
-    std::string name_;
-    std::string array_;
-    json_value value_;      // that is being built
-    std::size_t depth_ = 0; // of what is open inside of it
-    bool in_array_ = false;
-    bool wanted_ = true; // what is not has no value built
-    bool saw_document_ = false;
-};
-
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
-/// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
-/// `handler.scalar(path, value)` for everything else, where the path is `modules` or
-/// `trace.events`. Members nested deeper are part of an element, or come as one scalar.
-/// `handler.wants(path)` is asked before the first element of an array, all of which are passed
-/// over if it says no. A part is valid during the call. Throws: `error` of `error_code::malformed`
-/// naming `file` and the byte. Complexity: O(bytes); memory for one element.
-template <json_handler Handler>
-void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
-    detail::json_splitter<Handler> splitter(handler, file);
-    static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
-    if (!splitter.saw_document()) {
-        STEMMA_THROW(error(error_code::malformed, file, "", "the document is not an object"));
-    }
-}
-
-} // namespace detail
-
-} // namespace stemma
-
-#endif // STEMMA_IO_JSON_STREAM_HPP
+#endif // STEMMA_IO_MAPPED_FILE_HPP
 
 // <stemma/capture/capture.hpp>
 #ifndef STEMMA_CAPTURE_CAPTURE_HPP
 #define STEMMA_CAPTURE_CAPTURE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
 /// what is there of a trace, an FX graph, TorchScript and the record of an export. Of what stemma
@@ -2680,7 +2173,7 @@ template <class FindModules = no_other_modules>
     return reader;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CAPTURE_CAPTURE_HPP
 
@@ -2688,7 +2181,7 @@ template <class FindModules = no_other_modules>
 #ifndef STEMMA_ONNX_ONNX_MODEL_HPP
 #define STEMMA_ONNX_ONNX_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where a text stands in the bytes a model was read from.
 struct text_ref {
@@ -2973,7 +2466,7 @@ protected:
     id result_count_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_ONNX_MODEL_HPP
 
@@ -2981,7 +2474,7 @@ protected:
 #ifndef STEMMA_ONNX_DETAIL_FLAT_GRAPH_HPP
 #define STEMMA_ONNX_DETAIL_FLAT_GRAPH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the input slot of the node `owner` whose value formal input `i` of its body `g` starts
 /// with, or `no_id`.
@@ -3128,7 +2621,7 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
     return nested_graph(model, g, nodes, bodies);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_FLAT_GRAPH_HPP
 
@@ -3136,7 +2629,7 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
 #ifndef STEMMA_CORE_DETAIL_RANKED_IDS_HPP
 #define STEMMA_CORE_DETAIL_RANKED_IDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A set of ids that says which of its members an id is: a bit for each id below a bound, and for
 /// each word of them how many members come before. A table by id is 20 times as large.
@@ -3188,7 +2681,7 @@ private:
     std::vector<id> before_; // by word: members in those before
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_RANKED_IDS_HPP
 
@@ -3196,7 +2689,7 @@ private:
 #ifndef STEMMA_MODEL_DETAIL_EDGELESS_GRAPH_HPP
 #define STEMMA_MODEL_DETAIL_EDGELESS_GRAPH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Vertices alone, for views of operators whose wiring is not known yet: names and metadata need
 /// none.
@@ -3237,7 +2730,7 @@ inline id get(boost::vertex_index_t, const edgeless_graph&, id v) {
     return v;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 namespace boost {
 
@@ -3270,7 +2763,7 @@ struct property_map<stemma::detail::edgeless_graph, vertex_index_t> {
 #ifndef STEMMA_ONNX_CARRIER_HPP
 #define STEMMA_ONNX_CARRIER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is written about one operator.
 struct operator_tags {
@@ -3607,7 +3100,7 @@ consteval bool explain_carrier_policy() {
     return carrier_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_CARRIER_HPP
 
@@ -3615,7 +3108,7 @@ consteval bool explain_carrier_policy() {
 #ifndef STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 #define STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Gives nodes that ONNX Runtime put in place of calls the names back that they had before they
 /// were folded into functions.
@@ -3844,7 +3337,7 @@ private:
     std::optional<inlined_calls> calls_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 
@@ -3852,7 +3345,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP
 #define STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The parameters that nodes read. Many ask all nodes for them, and most nodes read none.
 class parameter_reads {
@@ -3911,7 +3404,7 @@ private:
     std::vector<id> reads_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP
 
@@ -3919,7 +3412,7 @@ private:
 #ifndef STEMMA_ONNX_ONNX_NODES_HPP
 #define STEMMA_ONNX_ONNX_NODES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The nodes of an ONNX model as an operator view that leaves out the tensors between them: what
 /// their names, their metadata and the parameters say can be read while the graph is made.
@@ -4299,7 +3792,7 @@ private:
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_ONNX_NODES_HPP
 
@@ -4307,7 +3800,7 @@ private:
 #ifndef STEMMA_ONNX_ONNX_OPERATORS_HPP
 #define STEMMA_ONNX_ONNX_OPERATORS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The nodes of an ONNX model as an operator view over its flat graph.
 ///
@@ -4341,7 +3834,7 @@ private:
     operator_graph graph_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_ONNX_OPERATORS_HPP
 
@@ -4350,7 +3843,7 @@ private:
 #define STEMMA_ONNX_DETAIL_ONNX_FIELDS_HPP
 
 /// Field numbers of the messages in onnx.proto3, IR version 13, by message.
-namespace stemma::detail::onnx_fields {
+namespace stemma::inline STEMMA_ABI::detail::onnx_fields {
 
 struct model {
     enum : std::uint32_t {
@@ -4471,7 +3964,7 @@ struct entry {
     enum : std::uint32_t { key = 1, value = 2 };
 };
 
-} // namespace stemma::detail::onnx_fields
+} // namespace stemma::inline STEMMA_ABI::detail::onnx_fields
 
 #endif // STEMMA_ONNX_DETAIL_ONNX_FIELDS_HPP
 
@@ -4479,7 +3972,7 @@ struct entry {
 #ifndef STEMMA_ONNX_DETAIL_GRAPH_RUNS_HPP
 #define STEMMA_ONNX_DETAIL_GRAPH_RUNS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Some fields of a graph that follow each other: bytes [begin, end) of the file.
 struct graph_run {
@@ -4600,7 +4093,7 @@ struct guessed_field {
     return runs;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_RUNS_HPP
 
@@ -4608,7 +4101,7 @@ struct guessed_field {
 #ifndef STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
 #define STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Binds the names that nodes of an onnx_model read to the values that carry them.
 class name_binder : public onnx_model {
@@ -4844,7 +4337,7 @@ private:
     flat_index nested_names_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_NAME_BINDER_HPP
 
@@ -4852,7 +4345,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_MODEL_TABLES_HPP
 #define STEMMA_ONNX_DETAIL_MODEL_TABLES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Fills the tables of an onnx_model: a reader reports what it meets, in file order, and `finish`
 /// binds their names. Parts of a file can be read apart and appended.
@@ -5210,60 +4703,15 @@ private:
     flat_index operator_index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_MODEL_TABLES_HPP
-
-// <stemma/onnx/detail/uniform_data.hpp>
-#ifndef STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP
-#define STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP
-
-namespace stemma::detail {
-
-/// Whether the data of a tensor may be one number over and over: they repeat every eight bytes,
-/// which numbers of one, two, four and eight bytes do. A short tensor always does.
-/// Complexity: O(bytes until they differ).
-[[nodiscard]] inline bool is_uniform(std::string_view data) noexcept {
-    constexpr std::size_t period = 8;
-    return !data.empty() && (data.size() <= period || std::memcmp(data.data(), data.data() + period,
-                                                                  data.size() - period) == 0);
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP
-
-// <stemma/onnx/detail/weight_matrix.hpp>
-#ifndef STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
-#define STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
-
-namespace stemma::detail {
-
-/// Whether a tensor can only be a weight: it is a matrix or extends in two directions or more, and
-/// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
-template <class Extents>
-[[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
-                                              const Extents& dims) noexcept {
-    constexpr std::int64_t int32 = 6;
-    constexpr std::int64_t boolean = 9; // int64 and string between them
-    int rank = 0;
-    int wide = 0;
-    for (const auto dim : dims) {
-        ++rank;
-        wide += dim > 1 ? 1 : 0;
-    }
-    return (wide > 1 || (wide == 1 && rank == 2)) && (data_type < int32 || data_type > boolean);
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
 
 // <stemma/onnx/detail/wire_reader.hpp>
 #ifndef STEMMA_ONNX_DETAIL_WIRE_READER_HPP
 #define STEMMA_ONNX_DETAIL_WIRE_READER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 // Numbers are copied from where they stand in a file, in the order that protobuf and ONNX give
 // their bytes.
@@ -5504,15 +4952,15 @@ inline void read_dims(const wire_reader& around, const wire_field& field,
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WIRE_READER_HPP
 
-// <stemma/onnx/wire_model.hpp>
-#ifndef STEMMA_ONNX_WIRE_MODEL_HPP
-#define STEMMA_ONNX_WIRE_MODEL_HPP
+// <stemma/onnx/message_refs.hpp>
+#ifndef STEMMA_ONNX_MESSAGE_REFS_HPP
+#define STEMMA_ONNX_MESSAGE_REFS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A message inside the file: the content lies in [begin, begin + size), behind tag and length.
 struct message_ref {
@@ -5545,11 +4993,591 @@ struct value_info_ref {
     std::uint32_t field = 0; ///< number of the field in the graph
 };
 
+} // namespace stemma::inline STEMMA_ABI
+
+#endif // STEMMA_ONNX_MESSAGE_REFS_HPP
+
+// <stemma/onnx/detail/graph_scan.hpp>
+#ifndef STEMMA_ONNX_DETAIL_GRAPH_SCAN_HPP
+#define STEMMA_ONNX_DETAIL_GRAPH_SCAN_HPP
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Reads graphs and functions of a file into tables, in file order: nodes with their bodies,
+/// tensors, value infos, and where the other fields are.
+class graph_scan : public model_tables {
+public:
+    /// Returns: a reader of the whole file.
+    [[nodiscard]] wire_reader reader() const noexcept {
+        return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
+    }
+
+protected:
+    /// Requires: `bytes` outlives the scan. `file` names it in errors.
+    graph_scan(std::string_view bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {
+        base_ = bytes.data();
+    }
+
+    static constexpr std::uint8_t holds_metadata = 1;
+    static constexpr std::uint8_t holds_doc_string = 2;
+    static constexpr std::uint8_t holds_our_attribute = 4;
+
+    [[nodiscard]] static text_ref ref(const wire_field& field) noexcept {
+        return {field.content, field.size()};
+    }
+
+    void note_padding(const wire_field& field) noexcept {
+        padding_ |= field.content - field.begin != 1 + varint_size(field.size());
+    }
+
+    id begin_container(const wire_field& field, id g, id parent) {
+        containers_.push_back({field.content, field.size(), g, parent, no_id, 0});
+        return static_cast<id>(containers_.size() - 1);
+    }
+
+    void end_container(id c) { containers_[c].ends_before = node_count(); }
+
+    /// Reads the fields that begin in a run; they tell how many nodes `all` will have.
+    /// Returns: behind the last.
+    std::uint32_t scan_graph_fields(const graph_run& run, const graph_run& all, id container) {
+        const auto g = containers_[container].graph;
+        const auto& around = containers_[container];
+        wire_reader fields{base_, run.begin, around.begin + around.size, file_};
+        for (wire_field field; fields.position() < run.end && fields.next(field);) {
+            if (field.is_bytes(at_graph::node)) {
+                scan_node(fields, field, container);
+                if (g == 0 && node_count() >= next_estimate_) {
+                    estimate_nodes(all, field.end);
+                }
+            } else if (field.is_bytes(at_graph::initializer)) {
+                scan_tensor(fields, field, container);
+            } else if (field.is_bytes(at_graph::sparse_initializer)) {
+                scan_sparse_tensor(fields, field, container);
+            } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
+                       field.is_bytes(at_graph::value_info)) {
+                scan_value_info(fields, field, container);
+            } else {
+                graph_fields_.push_back({field, g});
+                if (field.is_bytes(at_graph::name)) {
+                    graph_at(g).name = ref(field);
+                }
+            }
+        }
+        return fields.position();
+    }
+
+    void scan_function(const wire_reader& around, const wire_field& where) {
+        function_record function;
+        function.graph = add_graph(graph_kind::function);
+        graph_at(function.graph).function = static_cast<id>(functions_.size());
+        const auto container = begin_container(where, function.graph, no_id);
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_function::name:
+                function.name = ref(field);
+                break;
+            case at_function::domain:
+                function.domain = ref(field);
+                break;
+            case at_function::overload:
+                function.overload = ref(field);
+                break;
+            case at_function::input:
+                add_graph_input(function.graph, ref(field));
+                break;
+            case at_function::output:
+                add_graph_output(function.graph, ref(field));
+                break;
+            case at_function::node:
+                scan_node(fields, field, container);
+                break;
+            case at_function::value_info:
+                scan_value_info(fields, field, container);
+                break;
+            default:
+                break;
+            }
+        }
+        end_container(container);
+        graph_at(function.graph).name = function.name;
+        functions_.push_back(function);
+    }
+
+    std::string_view bytes_;
+    std::string file_;
+    std::vector<tensor_ref> tensors_;
+    std::vector<value_info_ref> value_infos_;
+    std::vector<graph_field> graph_fields_;
+    std::vector<id> described_tensors_; // those with metadata
+    std::vector<id> described_infos_;
+    std::vector<std::uint8_t> holds_text_;
+    bool padding_ = false; // some length has more bytes than it needs, or a tag has
+
+private:
+    using at_graph = onnx_fields::graph;
+    using at_node = onnx_fields::node;
+    using at_attribute = onnx_fields::attribute;
+    using at_tensor = onnx_fields::tensor;
+    using at_function = onnx_fields::function;
+
+    // What a node needs to remember while its bodies are read.
+    struct node_frame {
+        std::vector<text_ref> inputs;
+        std::vector<text_ref> outputs;
+        std::vector<wire_field> attributes; // those that hold graphs
+    };
+
+    // Protobuf gives up behind 100 nested messages: those of 33 bodies, each with the node and the
+    // attribute around it, and the main graph. The innermost may have no nodes then.
+    static constexpr std::size_t max_nesting = 33;
+
+    void scan_body(const wire_field& where, id g, id parent) {
+        const auto container = begin_container(where, g, parent);
+        scan_graph_fields({where.content, where.end}, {where.content, where.end}, container);
+        end_container(container);
+    }
+
+    // Weights mostly come behind the nodes, so what is left is no measure by itself.
+    void estimate_nodes(const graph_run& all, std::uint32_t at) {
+        const auto known = std::uint64_t{node_count()};
+        const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
+        next_estimate_ = known * 16;
+        expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
+    }
+
+    // Each reads the message `where` of the one `around`, and makes a reader of its own: one that
+    // is handed over is put together in memory first, and is waited for.
+
+    void scan_value_info(const wire_reader& around, const wire_field& where, id container) {
+        note_padding(where);
+        value_info_ref info;
+        info.message = {where.content, where.size(), container};
+        info.graph = containers_[container].graph;
+        info.field = where.number;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(onnx_fields::value_info::name)) {
+                info.name = ref(field);
+            } else if (field.is_bytes(onnx_fields::value_info::metadata_props)) {
+                note_described(described_infos_, value_infos_.size());
+            }
+        }
+        const bool in_function = graph_at(info.graph).kind == graph_kind::function;
+        info.value = in_function                        ? add_mention(info.graph, info.name)
+                     : where.number == at_graph::input  ? add_graph_input(info.graph, info.name)
+                     : where.number == at_graph::output ? add_graph_output(info.graph, info.name)
+                                                        : add_mention(info.graph, info.name);
+        value_infos_.push_back(info);
+    }
+
+    static void note_described(std::vector<id>& list, std::size_t i) {
+        if (list.empty() || list.back() != i) {
+            list.push_back(static_cast<id>(i));
+        }
+    }
+
+    void scan_tensor(const wire_reader& around, const wire_field& where, id container) {
+        note_padding(where);
+        tensor_ref tensor;
+        tensor.message = {where.content, where.size(), container};
+        tensor.graph = containers_[container].graph;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_tensor::name)) {
+                tensor.name = ref(field);
+            } else if (field.is_bytes(at_tensor::metadata_props)) {
+                note_described(described_tensors_, tensors_.size());
+            }
+        }
+        tensor.value = add_initializer(tensor.graph, tensor.name, false);
+        tensors_.push_back(tensor);
+    }
+
+    void scan_sparse_tensor(const wire_reader& around, const wire_field& where, id container) {
+        const auto outer = begin_container(where, containers_[container].graph, container);
+        const auto g = containers_[container].graph;
+        tensor_ref tensor;
+        tensor.graph = g;
+        tensor.sparse = true;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(onnx_fields::sparse_tensor::values)) {
+                note_padding(field);
+                tensor.message = {field.content, field.size(), outer};
+                auto inner = fields.inner(field);
+                for (wire_field inside; inner.next(inside);) {
+                    if (inside.is_bytes(at_tensor::name)) {
+                        tensor.name = ref(inside);
+                    } else if (inside.is_bytes(at_tensor::metadata_props)) {
+                        note_described(described_tensors_, tensors_.size());
+                    }
+                }
+            }
+        }
+        end_container(outer);
+        if (tensor.message.container != no_id) {
+            tensor.value = add_initializer(g, tensor.name, true);
+            tensors_.push_back(tensor);
+        }
+    }
+
+    void scan_node(const wire_reader& around, const wire_field& where, id container) {
+        if (depth_ == frames_.size()) {
+            frames_.emplace_back();
+        }
+        auto& frame = frames_[depth_];
+        frame.inputs.clear();
+        frame.outputs.clear();
+        frame.attributes.clear();
+        note_padding(where);
+        node_record node;
+        node.begin = where.content;
+        node.size = where.size();
+        node.container = container;
+        operator_record op;
+        std::uint8_t holds = 0;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_node::input:
+                frame.inputs.push_back(ref(field));
+                break;
+            case at_node::output:
+                frame.outputs.push_back(ref(field));
+                break;
+            case at_node::name:
+                node.name = ref(field);
+                break;
+            case at_node::op_type:
+                op.type = ref(field);
+                break;
+            case at_node::attribute:
+                holds |= look_at_attribute(fields, field, frame);
+                break;
+            case at_node::doc_string:
+                holds |= holds_doc_string;
+                break;
+            case at_node::domain:
+                op.domain = ref(field);
+                break;
+            case at_node::overload:
+                op.overload = ref(field);
+                break;
+            case at_node::metadata_props:
+                holds |= holds_metadata;
+                break;
+            default:
+                break;
+            }
+        }
+        node.op = add_operator(text(op.type), text(op.domain), text(op.overload), op);
+        if (frame.attributes.empty()) {
+            add_node(node, frame.inputs, frame.outputs);
+            holds_text_.push_back(holds);
+        } else {
+            scan_bodies(frame, node, holds);
+        }
+    }
+
+    /// Notes an attribute that holds graphs; returns whether it may be one of ours.
+    static std::uint8_t look_at_attribute(const wire_reader& around, const wire_field& where,
+                                          node_frame& frame) {
+        bool holds_graph = false;
+        bool ours = false;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::name)) {
+                const auto name = fields.text(field);
+                ours = name == "source_module" || name == "hierarchy_tags";
+            } else if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
+                holds_graph = true;
+            }
+        }
+        if (holds_graph) {
+            frame.attributes.push_back(where);
+        }
+        return ours ? holds_our_attribute : std::uint8_t{0};
+    }
+
+    void scan_bodies(node_frame& frame, const node_record& node, std::uint8_t holds) {
+        if (++depth_ > max_nesting) {
+            STEMMA_THROW(error(error_code::unsupported, file_, "byte " + std::to_string(node.begin),
+                               "bodies nested deeper than protobuf allows"));
+        }
+        const auto first_graph = graph_count();
+        std::vector<id> outer_containers;
+        const auto file_fields = reader();
+        for (const auto& attribute : frame.attributes) {
+            outer_containers.push_back(
+                begin_container(attribute, containers_[node.container].graph, no_id));
+            scan_attribute(file_fields.inner(attribute), outer_containers.back());
+            end_container(outer_containers.back());
+        }
+        --depth_;
+        const auto owner = add_node(node, frame.inputs, frame.outputs);
+        holds_text_.push_back(holds);
+        for (auto c : outer_containers) {
+            containers_[c].owner = owner;
+        }
+        for (auto g = first_graph; g < graph_count(); ++g) {
+            if (graph_at(g).owner == no_id) {
+                graph_at(g).owner = owner;
+            }
+        }
+    }
+
+    void scan_attribute(wire_reader fields, id container) {
+        text_ref name;
+        id alone = no_id;
+        id listed = 0;
+        std::vector<id> made;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::name)) {
+                name = ref(field);
+            } else if (field.is_bytes(at_attribute::g)) {
+                if (alone == no_id) {
+                    alone = add_graph(graph_kind::body);
+                    made.push_back(alone);
+                }
+                scan_body(field, alone, container);
+            } else if (field.is_bytes(at_attribute::graphs)) {
+                const auto g = add_graph(graph_kind::body);
+                made.push_back(g);
+                graph_at(g).listed = true;
+                graph_at(g).attribute_index = listed++;
+                scan_body(field, g, container);
+            }
+        }
+        for (auto g : made) {
+            graph_at(g).attribute = name;
+        }
+    }
+
+    std::deque<node_frame> frames_;
+    std::size_t depth_ = 0;
+    std::uint64_t next_estimate_ = 4096; // nodes
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_GRAPH_SCAN_HPP
+
+// <stemma/onnx/detail/model_scan.hpp>
+#ifndef STEMMA_ONNX_DETAIL_MODEL_SCAN_HPP
+#define STEMMA_ONNX_DETAIL_MODEL_SCAN_HPP
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Reads a whole model into tables; a long main graph in parts, by several threads.
+class model_scan : public graph_scan {
+protected:
+    using graph_scan::graph_scan;
+
+    /// Returns: by how many threads the main graph was read.
+    std::size_t scan_model(thread_limit threads) {
+        auto fields = reader();
+        bool has_graph = false;
+        std::size_t used = 1;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                has_graph = true;
+                used = std::max(used, scan_main_graph(field, threads));
+            } else if (field.is_bytes(at_model::functions)) {
+                scan_function(fields, field);
+            } else if (field.is_bytes(at_model::opset_import)) {
+                scan_opset(fields.inner(field));
+            } else if (field.is(at_model::ir_version, wire_type::varint)) {
+                ir_version_ = static_cast<std::int64_t>(field.value);
+            } else if (field.is_bytes(at_model::producer_name)) {
+                producer_name_ = ref(field);
+            } else if (field.is_bytes(at_model::producer_version)) {
+                producer_version_ = ref(field);
+            } else if (field.is_bytes(at_model::metadata_props)) {
+                model_metadata_.push_back({field.content, field.size(), no_id});
+            }
+        }
+        if (!has_graph) {
+            STEMMA_THROW(
+                error(error_code::malformed, file_, "", "not an ONNX model: it has no graph"));
+        }
+        return used;
+    }
+
+    std::vector<message_ref> model_metadata_;
+
+private:
+    using at_model = onnx_fields::model;
+    using at_opset = onnx_fields::opset;
+    using at_graph = onnx_fields::graph;
+
+    // Some fields of the main graph, read for the whole, which then takes over what was found.
+    // `end` is where the last of them ends.
+    model_scan(const model_scan& whole, const wire_field& graph, const graph_run& run,
+               std::uint32_t& end)
+        : graph_scan(whole.bytes_, whole.file_) {
+        add_graph(graph_kind::main);
+        end = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
+    }
+
+    std::size_t scan_main_graph(const wire_field& where, thread_limit threads) {
+        const auto container = begin_container(where, 0, no_id);
+        const graph_run all{where.content, where.end};
+        const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
+        std::vector<std::optional<model_scan>> parts(runs.size());
+        std::vector<std::uint32_t> ends(runs.size());
+        for_each_part(runs.size(), [&](std::size_t i) {
+            if (i == 0) {
+                ends[0] = scan_graph_fields(runs[0], all, container);
+                return;
+            }
+            try {
+                parts[i] = model_scan(*this, where, runs[i], ends[i]);
+            } catch (const error&) {
+                // Whoever comes to this place by reading what is before it will meet it again.
+            }
+        });
+        std::vector<model_scan*> taken;
+        auto read_to = ends[0];
+        for (std::size_t i = 1; i < runs.size() && read_to == runs[i].begin && parts[i]; ++i) {
+            taken.push_back(&*parts[i]);
+            read_to = ends[i];
+        }
+        append<model_scan>(taken, container, runs.size(),
+                           [&](model_scan& part, const part_offsets& offset) {
+                               if (&part == taken.front()) {
+                                   expect_refs(taken);
+                               }
+                               append_refs(part, offset);
+                           });
+        parts.clear();
+        // What was no run after all.
+        scan_graph_fields({read_to, all.end}, all, container);
+        end_container(container);
+        return runs.size();
+    }
+
+    void expect_refs(std::span<model_scan* const> parts) {
+        const auto make_room = [&](auto table) {
+            auto size = (this->*table).size();
+            for (const auto* part : parts) {
+                size += (part->*table).size();
+            }
+            (this->*table).reserve(size);
+        };
+        make_room(&model_scan::tensors_);
+        make_room(&model_scan::value_infos_);
+        make_room(&model_scan::graph_fields_);
+    }
+
+    void append_refs(const model_scan& part, const part_offsets& offset) {
+        const auto moved = [&](auto entry) {
+            entry.graph = offset.graph_of(entry.graph);
+            return entry;
+        };
+        const auto moved_named = [&](auto entry) {
+            entry.message.container = offset.container_of(entry.message.container);
+            entry.value += offset.named;
+            return moved(entry);
+        };
+        const auto append_all = [](auto& to, const auto& from, auto f) {
+            std::transform(from.begin(), from.end(), std::back_inserter(to), f);
+        };
+        append_all(described_tensors_, part.described_tensors_,
+                   [n = tensors_.size()](id i) { return static_cast<id>(i + n); });
+        append_all(described_infos_, part.described_infos_,
+                   [n = value_infos_.size()](id i) { return static_cast<id>(i + n); });
+        append_all(tensors_, part.tensors_, moved_named);
+        append_all(value_infos_, part.value_infos_, moved_named);
+        append_all(graph_fields_, part.graph_fields_, moved);
+        holds_text_.insert(holds_text_.end(), part.holds_text_.begin(), part.holds_text_.end());
+        padding_ |= part.padding_;
+        for (const auto& [field, g] : part.graph_fields_) {
+            if (g == 0 && field.is_bytes(at_graph::name)) {
+                graph_at(0).name = ref(field);
+            }
+        }
+    }
+
+    void scan_opset(wire_reader fields) {
+        opset_import import;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_opset::domain)) {
+                import.domain = fields.text(field);
+            } else if (field.is(at_opset::version, wire_type::varint)) {
+                import.version = static_cast<std::int64_t>(field.value);
+            }
+        }
+        opsets_.push_back(import);
+    }
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_MODEL_SCAN_HPP
+
+// <stemma/onnx/detail/uniform_data.hpp>
+#ifndef STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP
+#define STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether the data of a tensor may be one number over and over: they repeat every eight bytes,
+/// which numbers of one, two, four and eight bytes do. A short tensor always does.
+/// Complexity: O(bytes until they differ).
+[[nodiscard]] inline bool is_uniform(std::string_view data) noexcept {
+    constexpr std::size_t period = 8;
+    return !data.empty() && (data.size() <= period || std::memcmp(data.data(), data.data() + period,
+                                                                  data.size() - period) == 0);
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP
+
+// <stemma/onnx/detail/weight_matrix.hpp>
+#ifndef STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
+#define STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether a tensor can only be a weight: it is a matrix or extends in two directions or more, and
+/// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
+template <class Extents>
+[[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
+                                              const Extents& dims) noexcept {
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t boolean = 9; // int64 and string between them
+    int rank = 0;
+    int wide = 0;
+    for (const auto dim : dims) {
+        ++rank;
+        wide += dim > 1 ? 1 : 0;
+    }
+    return (wide > 1 || (wide == 1 && rank == 2)) && (data_type < int32 || data_type > boolean);
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP
+
+// <stemma/onnx/wire_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_MODEL_HPP
+#define STEMMA_ONNX_WIRE_MODEL_HPP
+
+namespace stemma::inline STEMMA_ABI {
+
 /// The structure of an ONNX file, read from its bytes in one pass. Tensor data is not touched.
 ///
 /// Reads what protobuf's own parser would make of the bytes, newer fields included: fields in any
 /// order, repeated ones merged, unknown ones passed over. `training_info` is left alone.
-class wire_model : public detail::model_tables {
+class wire_model : public detail::model_scan {
 public:
     /// Requires: `bytes` outlives the model. `file` names it in errors.
     /// Throws: `error` when the bytes are no model (`malformed`), or are 4 GiB or more, or nest
@@ -5558,12 +5586,11 @@ public:
     /// Complexity: O(bytes that are not tensor data).
     explicit wire_model(std::string_view bytes, std::string file = "model",
                         thread_limit threads = {})
-        : bytes_(bytes), file_(std::move(file)) {
+        : model_scan(bytes, std::move(file)) {
         if (bytes.size() > 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::unsupported, file_, "",
                                "larger than 4 GiB; protobuf itself ends at 2 GiB"));
         }
-        base_ = bytes.data();
         if (bytes.empty()) {
             STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
         }
@@ -5577,16 +5604,13 @@ public:
         }
     }
 
+    using model_scan::reader;
+
     /// As they were given; valid as long as the file.
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
 
     /// Returns: the name that was given, for messages.
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
-
-    /// Returns: a reader of the whole file.
-    [[nodiscard]] detail::wire_reader reader() const noexcept {
-        return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
-    }
 
     /// Returns: a reader of the content of one message of the file.
     [[nodiscard]] detail::wire_reader reader(message_ref message) const noexcept {
@@ -5785,491 +5809,10 @@ public:
     }
 
 private:
-    using at_model = detail::onnx_fields::model;
-    using at_opset = detail::onnx_fields::opset;
-    using at_graph = detail::onnx_fields::graph;
-    using at_node = detail::onnx_fields::node;
-    using at_attribute = detail::onnx_fields::attribute;
     using at_tensor = detail::onnx_fields::tensor;
-    using at_function = detail::onnx_fields::function;
-
-    static constexpr std::uint8_t holds_metadata = 1;
-    static constexpr std::uint8_t holds_doc_string = 2;
-    static constexpr std::uint8_t holds_our_attribute = 4;
-
-    // What a node needs to remember while its bodies are read.
-    struct node_frame {
-        std::vector<text_ref> inputs;
-        std::vector<text_ref> outputs;
-        std::vector<detail::wire_field> attributes; // those that hold graphs
-    };
-
-    // Protobuf gives up behind 100 nested messages: those of 33 bodies, each with the node and the
-    // attribute around it, and the main graph. The innermost may have no nodes then.
-    static constexpr std::size_t max_nesting = 33;
-
-    [[nodiscard]] static text_ref ref(const detail::wire_field& field) noexcept {
-        return {field.content, field.size()};
-    }
-
-    void note_padding(const detail::wire_field& field) noexcept {
-        padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
-    }
-
-    // Some fields of the main graph, read for the whole, which then takes over what was found.
-    // `end` is where the last of them ends.
-    wire_model(const wire_model& whole, const detail::wire_field& graph,
-               const detail::graph_run& run, std::uint32_t& end)
-        : bytes_(whole.bytes_), file_(whole.file_) {
-        base_ = whole.base_;
-        add_graph(graph_kind::main);
-        end = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
-    }
-
-    /// Returns: by how many threads the main graph was read.
-    std::size_t scan_model(thread_limit threads) {
-        auto fields = reader();
-        bool has_graph = false;
-        std::size_t used = 1;
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_model::graph)) {
-                has_graph = true;
-                used = std::max(used, scan_main_graph(field, threads));
-            } else if (field.is_bytes(at_model::functions)) {
-                scan_function(fields, field);
-            } else if (field.is_bytes(at_model::opset_import)) {
-                scan_opset(fields.inner(field));
-            } else if (field.is(at_model::ir_version, detail::wire_type::varint)) {
-                ir_version_ = static_cast<std::int64_t>(field.value);
-            } else if (field.is_bytes(at_model::producer_name)) {
-                producer_name_ = ref(field);
-            } else if (field.is_bytes(at_model::producer_version)) {
-                producer_version_ = ref(field);
-            } else if (field.is_bytes(at_model::metadata_props)) {
-                model_metadata_.push_back({field.content, field.size(), no_id});
-            }
-        }
-        if (!has_graph) {
-            STEMMA_THROW(
-                error(error_code::malformed, file_, "", "not an ONNX model: it has no graph"));
-        }
-        return used;
-    }
-
-    std::size_t scan_main_graph(const detail::wire_field& where, thread_limit threads) {
-        const auto container = begin_container(where, 0, no_id);
-        const detail::graph_run all{where.content, where.end};
-        const auto runs = detail::guess_runs(bytes_, all.begin, all.end, threads);
-        std::vector<std::optional<wire_model>> parts(runs.size());
-        std::vector<std::uint32_t> ends(runs.size());
-        for_each_part(runs.size(), [&](std::size_t i) {
-            if (i == 0) {
-                ends[0] = scan_graph_fields(runs[0], all, container);
-                return;
-            }
-            try {
-                parts[i] = wire_model(*this, where, runs[i], ends[i]);
-            } catch (const error&) {
-                // Whoever comes to this place by reading what is before it will meet it again.
-            }
-        });
-        std::vector<wire_model*> taken;
-        auto read_to = ends[0];
-        for (std::size_t i = 1; i < runs.size() && read_to == runs[i].begin && parts[i]; ++i) {
-            taken.push_back(&*parts[i]);
-            read_to = ends[i];
-        }
-        append<wire_model>(taken, container, runs.size(),
-                           [&](wire_model& part, const part_offsets& offset) {
-                               if (&part == taken.front()) {
-                                   expect_refs(taken);
-                               }
-                               append_refs(part, offset);
-                           });
-        parts.clear();
-        // What was no run after all.
-        scan_graph_fields({read_to, all.end}, all, container);
-        end_container(container);
-        return runs.size();
-    }
-
-    void expect_refs(std::span<wire_model* const> parts) {
-        const auto make_room = [&](auto table) {
-            auto size = (this->*table).size();
-            for (const auto* part : parts) {
-                size += (part->*table).size();
-            }
-            (this->*table).reserve(size);
-        };
-        make_room(&wire_model::tensors_);
-        make_room(&wire_model::value_infos_);
-        make_room(&wire_model::graph_fields_);
-    }
-
-    void append_refs(const wire_model& part, const part_offsets& offset) {
-        const auto moved = [&](auto entry) {
-            entry.graph = offset.graph_of(entry.graph);
-            return entry;
-        };
-        const auto moved_named = [&](auto entry) {
-            entry.message.container = offset.container_of(entry.message.container);
-            entry.value += offset.named;
-            return moved(entry);
-        };
-        const auto append_all = [](auto& to, const auto& from, auto f) {
-            std::transform(from.begin(), from.end(), std::back_inserter(to), f);
-        };
-        append_all(described_tensors_, part.described_tensors_,
-                   [n = tensors_.size()](id i) { return static_cast<id>(i + n); });
-        append_all(described_infos_, part.described_infos_,
-                   [n = value_infos_.size()](id i) { return static_cast<id>(i + n); });
-        append_all(tensors_, part.tensors_, moved_named);
-        append_all(value_infos_, part.value_infos_, moved_named);
-        append_all(graph_fields_, part.graph_fields_, moved);
-        holds_text_.insert(holds_text_.end(), part.holds_text_.begin(), part.holds_text_.end());
-        padding_ |= part.padding_;
-        for (const auto& [field, g] : part.graph_fields_) {
-            if (g == 0 && field.is_bytes(at_graph::name)) {
-                graph_at(0).name = ref(field);
-            }
-        }
-    }
-
-    void scan_opset(detail::wire_reader fields) {
-        opset_import import;
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_opset::domain)) {
-                import.domain = fields.text(field);
-            } else if (field.is(at_opset::version, detail::wire_type::varint)) {
-                import.version = static_cast<std::int64_t>(field.value);
-            }
-        }
-        opsets_.push_back(import);
-    }
-
-    id begin_container(const detail::wire_field& field, id g, id parent) {
-        containers_.push_back({field.content, field.size(), g, parent, no_id, 0});
-        return static_cast<id>(containers_.size() - 1);
-    }
-
-    void end_container(id c) { containers_[c].ends_before = node_count(); }
-
-    void scan_body(const detail::wire_field& where, id g, id parent) {
-        const auto container = begin_container(where, g, parent);
-        scan_graph_fields({where.content, where.end}, {where.content, where.end}, container);
-        end_container(container);
-    }
-
-    /// Reads the fields that begin in a run; they tell how many nodes `all` will have.
-    /// Returns: behind the last.
-    std::uint32_t scan_graph_fields(const detail::graph_run& run, const detail::graph_run& all,
-                                    id container) {
-        const auto g = containers_[container].graph;
-        const auto& around = containers_[container];
-        detail::wire_reader fields{base_, run.begin, around.begin + around.size, file_};
-        for (detail::wire_field field; fields.position() < run.end && fields.next(field);) {
-            if (field.is_bytes(at_graph::node)) {
-                scan_node(fields, field, container);
-                if (g == 0 && node_count() >= next_estimate_) {
-                    estimate_nodes(all, field.end);
-                }
-            } else if (field.is_bytes(at_graph::initializer)) {
-                scan_tensor(fields, field, container);
-            } else if (field.is_bytes(at_graph::sparse_initializer)) {
-                scan_sparse_tensor(fields, field, container);
-            } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
-                       field.is_bytes(at_graph::value_info)) {
-                scan_value_info(fields, field, container);
-            } else {
-                graph_fields_.push_back({field, g});
-                if (field.is_bytes(at_graph::name)) {
-                    graph_at(g).name = ref(field);
-                }
-            }
-        }
-        return fields.position();
-    }
-
-    // Weights mostly come behind the nodes, so what is left is no measure by itself.
-    void estimate_nodes(const detail::graph_run& all, std::uint32_t at) {
-        const auto known = std::uint64_t{node_count()};
-        const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
-        next_estimate_ = known * 16;
-        expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
-    }
-
-    // Each reads the message `where` of the one `around`, and makes a reader of its own: one that
-    // is handed over is put together in memory first, and is waited for.
-
-    void scan_value_info(const detail::wire_reader& around, const detail::wire_field& where,
-                         id container) {
-        note_padding(where);
-        value_info_ref info;
-        info.message = {where.content, where.size(), container};
-        info.graph = containers_[container].graph;
-        info.field = where.number;
-        auto fields = around.inner(where);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::value_info::name)) {
-                info.name = ref(field);
-            } else if (field.is_bytes(detail::onnx_fields::value_info::metadata_props)) {
-                note_described(described_infos_, value_infos_.size());
-            }
-        }
-        const bool in_function = graph_at(info.graph).kind == graph_kind::function;
-        info.value = in_function                        ? add_mention(info.graph, info.name)
-                     : where.number == at_graph::input  ? add_graph_input(info.graph, info.name)
-                     : where.number == at_graph::output ? add_graph_output(info.graph, info.name)
-                                                        : add_mention(info.graph, info.name);
-        value_infos_.push_back(info);
-    }
-
-    static void note_described(std::vector<id>& list, std::size_t i) {
-        if (list.empty() || list.back() != i) {
-            list.push_back(static_cast<id>(i));
-        }
-    }
-
-    void scan_tensor(const detail::wire_reader& around, const detail::wire_field& where,
-                     id container) {
-        note_padding(where);
-        tensor_ref tensor;
-        tensor.message = {where.content, where.size(), container};
-        tensor.graph = containers_[container].graph;
-        auto fields = around.inner(where);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_tensor::name)) {
-                tensor.name = ref(field);
-            } else if (field.is_bytes(at_tensor::metadata_props)) {
-                note_described(described_tensors_, tensors_.size());
-            }
-        }
-        tensor.value = add_initializer(tensor.graph, tensor.name, false);
-        tensors_.push_back(tensor);
-    }
-
-    void scan_sparse_tensor(const detail::wire_reader& around, const detail::wire_field& where,
-                            id container) {
-        const auto outer = begin_container(where, containers_[container].graph, container);
-        const auto g = containers_[container].graph;
-        tensor_ref tensor;
-        tensor.graph = g;
-        tensor.sparse = true;
-        auto fields = around.inner(where);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
-                note_padding(field);
-                tensor.message = {field.content, field.size(), outer};
-                auto inner = fields.inner(field);
-                for (detail::wire_field inside; inner.next(inside);) {
-                    if (inside.is_bytes(at_tensor::name)) {
-                        tensor.name = ref(inside);
-                    } else if (inside.is_bytes(at_tensor::metadata_props)) {
-                        note_described(described_tensors_, tensors_.size());
-                    }
-                }
-            }
-        }
-        end_container(outer);
-        if (tensor.message.container != no_id) {
-            tensor.value = add_initializer(g, tensor.name, true);
-            tensors_.push_back(tensor);
-        }
-    }
-
-    void scan_node(const detail::wire_reader& around, const detail::wire_field& where,
-                   id container) {
-        if (depth_ == frames_.size()) {
-            frames_.emplace_back();
-        }
-        auto& frame = frames_[depth_];
-        frame.inputs.clear();
-        frame.outputs.clear();
-        frame.attributes.clear();
-        note_padding(where);
-        node_record node;
-        node.begin = where.content;
-        node.size = where.size();
-        node.container = container;
-        operator_record op;
-        std::uint8_t holds = 0;
-        auto fields = around.inner(where);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.type != detail::wire_type::bytes) {
-                continue;
-            }
-            switch (field.number) {
-            case at_node::input:
-                frame.inputs.push_back(ref(field));
-                break;
-            case at_node::output:
-                frame.outputs.push_back(ref(field));
-                break;
-            case at_node::name:
-                node.name = ref(field);
-                break;
-            case at_node::op_type:
-                op.type = ref(field);
-                break;
-            case at_node::attribute:
-                holds |= look_at_attribute(fields, field, frame);
-                break;
-            case at_node::doc_string:
-                holds |= holds_doc_string;
-                break;
-            case at_node::domain:
-                op.domain = ref(field);
-                break;
-            case at_node::overload:
-                op.overload = ref(field);
-                break;
-            case at_node::metadata_props:
-                holds |= holds_metadata;
-                break;
-            default:
-                break;
-            }
-        }
-        node.op = add_operator(text(op.type), text(op.domain), text(op.overload), op);
-        if (frame.attributes.empty()) {
-            add_node(node, frame.inputs, frame.outputs);
-            holds_text_.push_back(holds);
-        } else {
-            scan_bodies(frame, node, holds);
-        }
-    }
-
-    /// Notes an attribute that holds graphs; returns whether it may be one of ours.
-    static std::uint8_t look_at_attribute(const detail::wire_reader& around,
-                                          const detail::wire_field& where, node_frame& frame) {
-        bool holds_graph = false;
-        bool ours = false;
-        auto fields = around.inner(where);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_attribute::name)) {
-                const auto name = fields.text(field);
-                ours = name == "source_module" || name == "hierarchy_tags";
-            } else if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
-                holds_graph = true;
-            }
-        }
-        if (holds_graph) {
-            frame.attributes.push_back(where);
-        }
-        return ours ? holds_our_attribute : std::uint8_t{0};
-    }
-
-    void scan_bodies(node_frame& frame, const node_record& node, std::uint8_t holds) {
-        if (++depth_ > max_nesting) {
-            STEMMA_THROW(error(error_code::unsupported, file_, "byte " + std::to_string(node.begin),
-                               "bodies nested deeper than protobuf allows"));
-        }
-        const auto first_graph = graph_count();
-        std::vector<id> outer_containers;
-        const auto file_fields = reader();
-        for (const auto& attribute : frame.attributes) {
-            outer_containers.push_back(
-                begin_container(attribute, containers_[node.container].graph, no_id));
-            scan_attribute(file_fields.inner(attribute), outer_containers.back());
-            end_container(outer_containers.back());
-        }
-        --depth_;
-        const auto owner = add_node(node, frame.inputs, frame.outputs);
-        holds_text_.push_back(holds);
-        for (auto c : outer_containers) {
-            containers_[c].owner = owner;
-        }
-        for (auto g = first_graph; g < graph_count(); ++g) {
-            if (graph_at(g).owner == no_id) {
-                graph_at(g).owner = owner;
-            }
-        }
-    }
-
-    void scan_attribute(detail::wire_reader fields, id container) {
-        text_ref name;
-        id alone = no_id;
-        id listed = 0;
-        std::vector<id> made;
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_attribute::name)) {
-                name = ref(field);
-            } else if (field.is_bytes(at_attribute::g)) {
-                if (alone == no_id) {
-                    alone = add_graph(graph_kind::body);
-                    made.push_back(alone);
-                }
-                scan_body(field, alone, container);
-            } else if (field.is_bytes(at_attribute::graphs)) {
-                const auto g = add_graph(graph_kind::body);
-                made.push_back(g);
-                graph_at(g).listed = true;
-                graph_at(g).attribute_index = listed++;
-                scan_body(field, g, container);
-            }
-        }
-        for (auto g : made) {
-            graph_at(g).attribute = name;
-        }
-    }
-
-    void scan_function(const detail::wire_reader& around, const detail::wire_field& where) {
-        function_record function;
-        function.graph = add_graph(graph_kind::function);
-        graph_at(function.graph).function = static_cast<id>(functions_.size());
-        const auto container = begin_container(where, function.graph, no_id);
-        auto fields = around.inner(where);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.type != detail::wire_type::bytes) {
-                continue;
-            }
-            switch (field.number) {
-            case at_function::name:
-                function.name = ref(field);
-                break;
-            case at_function::domain:
-                function.domain = ref(field);
-                break;
-            case at_function::overload:
-                function.overload = ref(field);
-                break;
-            case at_function::input:
-                add_graph_input(function.graph, ref(field));
-                break;
-            case at_function::output:
-                add_graph_output(function.graph, ref(field));
-                break;
-            case at_function::node:
-                scan_node(fields, field, container);
-                break;
-            case at_function::value_info:
-                scan_value_info(fields, field, container);
-                break;
-            default:
-                break;
-            }
-        }
-        end_container(container);
-        graph_at(function.graph).name = function.name;
-        functions_.push_back(function);
-    }
-
-    std::string_view bytes_;
-    std::string file_;
-    std::vector<tensor_ref> tensors_;
-    std::vector<value_info_ref> value_infos_;
-    std::vector<graph_field> graph_fields_;
-    std::vector<message_ref> model_metadata_;
-    std::vector<id> described_tensors_; // those with metadata
-    std::vector<id> described_infos_;
-    std::vector<std::uint8_t> holds_text_;
-    std::deque<node_frame> frames_;
-    std::size_t depth_ = 0;
-    std::uint64_t next_estimate_ = 4096; // nodes
-    bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_WIRE_MODEL_HPP
 
@@ -6277,7 +5820,7 @@ private:
 #ifndef STEMMA_CAPTURE_CAPTURE_SOURCE_HPP
 #define STEMMA_CAPTURE_CAPTURE_SOURCE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the parts of a capture besides its modules say of a model.
 struct captured_evidence {
@@ -6350,7 +5893,7 @@ private:
     std::function<std::unique_ptr<opened_capture>()> open_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CAPTURE_CAPTURE_SOURCE_HPP
 
@@ -6358,7 +5901,7 @@ private:
 #ifndef STEMMA_ONNX_TENSOR_HEADER_HPP
 #define STEMMA_ONNX_TENSOR_HEADER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a TensorProto says of its data.
 struct tensor_header {
@@ -6462,7 +6005,7 @@ namespace detail {
     return read_tensor_header(model.reader(tensor.message));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_TENSOR_HEADER_HPP
 
@@ -6470,7 +6013,7 @@ namespace detail {
 #ifndef STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
 #define STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Shortens paths of whoever exported a model to what its modules name: behind `site-packages`; the
 /// file of a class, from its package on, and what lies beside that package; else the name of the
@@ -6584,7 +6127,7 @@ private:
     std::unordered_set<std::string> roots_;   // `/srv/me/project/`
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
 
@@ -6592,7 +6135,7 @@ private:
 #ifndef STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
 #define STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A frame as a text tells of it, whose parts are views of that.
 struct told_frame {
@@ -6806,7 +6349,7 @@ inline const stack_format* read_stack(std::string_view text, std::vector<told_fr
     return nullptr;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
 
@@ -6814,7 +6357,7 @@ inline const stack_format* read_stack(std::string_view text, std::vector<told_fr
 #ifndef STEMMA_IO_DETAIL_XXH64_HPP
 #define STEMMA_IO_DETAIL_XXH64_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
 /// 0.1.1), as `xxhsum -H64` prints it.
@@ -6926,7 +6469,7 @@ private:
     return text;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_XXH64_HPP
 
@@ -6934,7 +6477,7 @@ private:
 #ifndef STEMMA_IO_DETAIL_BASE64_HPP
 #define STEMMA_IO_DETAIL_BASE64_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -7000,7 +6543,7 @@ inline constexpr std::string_view base64_digits =
     return bytes;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_BASE64_HPP
 
@@ -7008,7 +6551,7 @@ inline constexpr std::string_view base64_digits =
 #ifndef STEMMA_RECORD_DETAIL_SKETCH_DIGITS_HPP
 #define STEMMA_RECORD_DETAIL_SKETCH_DIGITS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Appends numbers as digits of base64: five bits each, and one that says that more follow.
 class digit_writer {
@@ -7101,7 +6644,7 @@ private:
     bool failed_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_SKETCH_DIGITS_HPP
 
@@ -7109,7 +6652,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_GRAPH_SKETCH_HPP
 #define STEMMA_RECORD_DETAIL_GRAPH_SKETCH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a graph was when it was tagged (`stemma.graph/1`, see docs/formats.md): of each node the
 /// operator, what it read, hashes of the names of what it made, and its module. Enough to say what
@@ -7388,7 +6931,7 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
     return graph_sketch::read(stored, modules);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_GRAPH_SKETCH_HPP
 
@@ -7396,7 +6939,7 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
 #ifndef STEMMA_MODEL_DETAIL_TAG_LOOKUP_HPP
 #define STEMMA_MODEL_DETAIL_TAG_LOOKUP_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds selected modules by their tags, segment by segment.
 class tag_lookup {
@@ -7457,7 +7000,7 @@ private:
     flat_index below_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_TAG_LOOKUP_HPP
 
@@ -7465,7 +7008,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP
 #define STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: a confidence as it comes back from a record, in whole per cent.
 [[nodiscard]] inline float in_percent(float confidence) {
@@ -7610,7 +7153,7 @@ void write_claims(Writer& json, const claim_runs& claims) {
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP
 
@@ -7618,7 +7161,7 @@ void write_claims(Writer& json, const claim_runs& claims) {
 #ifndef STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP
 #define STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
 /// find them all again without the capture.
@@ -7919,7 +7462,7 @@ private:
     return reader.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP
 
@@ -7927,7 +7470,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP
 #define STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
 struct recorded_tags {
@@ -8031,7 +7574,7 @@ struct tags_reader {
     return std::move(reader.tags);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP
 
@@ -8039,7 +7582,7 @@ struct tags_reader {
 #ifndef STEMMA_ONNX_DETAIL_WIRE_TEXT_HPP
 #define STEMMA_ONNX_DETAIL_WIRE_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::size_t max_varint_size = 10;
 
@@ -8099,7 +7642,7 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     append_field(entry::value, value, out);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WIRE_TEXT_HPP
 
@@ -8107,7 +7650,7 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
 #ifndef STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
 #define STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
 struct edit {
@@ -8201,7 +7744,7 @@ private:
     std::int64_t growth_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP
 
@@ -8209,7 +7752,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_TAG_EDITS_HPP
 #define STEMMA_RECORD_DETAIL_TAG_EDITS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A `carrier_sink`: what is written about one operator, as protobuf fields of a node.
 class wire_carrier_sink {
@@ -8532,15 +8075,551 @@ private:
     bool our_namespaces_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_TAG_EDITS_HPP
+
+// <stemma/io/detail/buffered_writer.hpp>
+#ifndef STEMMA_IO_DETAIL_BUFFERED_WRITER_HPP
+#define STEMMA_IO_DETAIL_BUFFERED_WRITER_HPP
+
+#if STEMMA_IO >= 1
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Collects what is written to a descriptor, at its own position or from a given one on.
+class buffered_writer {
+public:
+    /// `path` names the file in errors. Requires: it outlives the writer.
+    explicit buffered_writer(const std::string& path) : path_(&path) {}
+
+    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one. Who
+    /// shares it with others holds `turns` while the kernel writes.
+    void attach(int descriptor, std::optional<off_t> position = {},
+                std::mutex* turns = nullptr) noexcept {
+        descriptor_ = descriptor;
+        placed_ = position.has_value();
+        turns_ = turns;
+        at_ = position.value_or(0);
+    }
+
+    /// Requires: nothing is held back, and there was a position.
+    void move_to(off_t position) noexcept { at_ = position; }
+
+    void write(std::string_view bytes) {
+        while (used_ + bytes.size() >= room()) {
+            const auto first = bytes.substr(0, room() - used_);
+            bytes.remove_prefix(first.size());
+            if (used_ == 0) {
+                write_now(first);
+            } else {
+                append(first);
+                flush();
+            }
+        }
+        append(bytes);
+    }
+
+    /// As `write`, for what the caller has collected.
+    void write_through(std::string_view bytes) {
+        flush();
+        write_now(bytes);
+    }
+
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        if (size < direct_copy_size) {
+            write(file.bytes().substr(offset, size));
+            return;
+        }
+        if (file.descriptor() >= 0 && offset % block_size == 0 &&
+            (static_cast<std::size_t>(at_) + used_) % block_size == 0) {
+            flush();
+            const auto copied = copy_blocks(file, offset, size);
+            offset += copied;
+            size -= copied;
+        }
+        // What lies elsewhere in its blocks the kernel would copy page by page, at half the speed.
+        while (size > 0) {
+            const auto part = std::min(size, room() - used_);
+            file.read(offset, part, space());
+            used_ += part;
+            offset += part;
+            size -= part;
+            if (used_ == room()) {
+                flush();
+            }
+        }
+    }
+
+    void flush() {
+        write_now({buffer_.get(), used_});
+        used_ = 0;
+    }
+
+private:
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 19U;
+    static constexpr std::size_t direct_copy_size = 1U << 18U;
+    static constexpr std::size_t block_size = 4096; // of nearly all file systems
+
+    /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
+    /// keeps what begins and ends there in larger pieces.
+    [[nodiscard]] std::size_t room() const noexcept {
+        return buffer_size - static_cast<std::size_t>(at_) % buffer_size;
+    }
+
+    /// Returns: where the buffer goes on.
+    [[nodiscard]] char* space() {
+        if (!buffer_) {
+            buffer_.reset(
+                new char[buffer_size]); // NOLINT: libc++ has the function for it from 16 on
+        }
+        return buffer_.get() + used_;
+    }
+
+    void append(std::string_view bytes) {
+        if (!bytes.empty()) {
+            std::memcpy(space(), bytes.data(), bytes.size());
+            used_ += bytes.size();
+        }
+    }
+
+    /// Some file systems let files share whole blocks instead of copying them.
+    /// Returns: how many bytes were copied, all or fewer.
+    [[nodiscard]] std::size_t copy_blocks(const mapped_file& file, std::size_t offset,
+                                          std::size_t size) {
+        std::size_t done = 0;
+#    if STEMMA_IO >= 2
+        auto from = static_cast<off_t>(offset);
+        while (done < size) {
+            const auto turn = take_turn();
+            auto to = at_;
+            const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
+                                                  placed_ ? &to : nullptr, size - done, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            done += static_cast<std::size_t>(copied);
+            at_ += copied;
+        }
+#    else
+        static_cast<void>(file);
+        static_cast<void>(offset);
+        static_cast<void>(size);
+#    endif
+        return done;
+    }
+
+    // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
+    [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
+        return turns_ == nullptr ? std::unique_lock<std::mutex>()
+                                 : std::unique_lock<std::mutex>(*turns_);
+    }
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto turn = take_turn();
+            const auto written = placed_ ? ::pwrite(descriptor_, bytes.data(), bytes.size(), at_)
+                                         : ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                fail_to_write(*path_, reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+            at_ += written;
+        }
+    }
+
+    const std::string* path_;
+    int descriptor_ = -1;
+    std::mutex* turns_ = nullptr;
+    off_t at_ = 0;                   // where the buffer goes, from the position it began at
+    bool placed_ = false;            // the descriptor's own position does not count
+    std::unique_ptr<char[]> buffer_; // once there is something to keep
+    std::size_t used_ = 0;           // of it
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif
+
+#endif // STEMMA_IO_DETAIL_BUFFERED_WRITER_HPP
+
+// <stemma/io/output_file.hpp>
+#ifndef STEMMA_IO_OUTPUT_FILE_HPP
+#define STEMMA_IO_OUTPUT_FILE_HPP
+
+namespace stemma::inline STEMMA_ABI {
+
+/// What a caller knows of the place where a file is to stand.
+enum class target_state : std::uint8_t {
+    unknown, ///< whoever writes there looks first
+    absent   ///< nothing is there: nobody looks, which takes as long as making a small file; what
+             ///< is there all the same is replaced
+};
+
+#if STEMMA_IO >= 1
+
+/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
+/// permissions that had.
+///
+/// What is written goes to a file without a name in the target's folder, so nothing is left behind
+/// by a process that is killed; where the file system has none, to one with a name of its own. A
+/// target that is no regular file (a device, a pipe) is written directly.
+class output_file {
+public:
+    /// Throws: `error` of `error_code::cannot_write`, as do all members.
+    explicit output_file(std::string path, target_state state = target_state::unknown)
+        : path_(std::move(path)) {
+        struct stat status {};
+        const bool exists = state == target_state::unknown && ::stat(path_.c_str(), &status) == 0;
+        if (exists) {
+            if (S_ISDIR(status.st_mode)) {
+                detail::fail_to_write(path_, "is a folder");
+            }
+            direct_ = !S_ISREG(status.st_mode);
+            char* resolved = direct_ ? nullptr : ::realpath(path_.c_str(), nullptr);
+            target_ = resolved == nullptr ? path_ : resolved;
+            std::free(resolved); // NOLINT: realpath allocates with malloc
+        } else {
+            target_ = path_;
+        }
+        open_descriptor();
+        if (exists && !direct_) {
+            static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777)); // as it was
+        }
+        writer_.attach(descriptor_);
+    }
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    /// What was not committed is gone.
+    ~output_file() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+        if (!temporary_.empty()) {
+            ::unlink(temporary_.c_str());
+        }
+    }
+
+    /// Appends; the bytes are copied or written before it returns.
+    void write(std::string_view bytes) { writer_.write(bytes); }
+
+    /// As `write`, but hands the bytes over at once: for what the caller has collected.
+    void write_now(std::string_view bytes) { writer_.write_through(bytes); }
+
+    /// Appends a range of `file`; a long one does not pass through this process where the system
+    /// can do without.
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        writer_.copy(file, offset, size);
+    }
+
+    /// Whether an `output_range` can write to it.
+    [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
+
+    /// Makes room for a file of so many bytes, all of which will be written. Where the file system
+    /// allocates them beforehand, to write them takes less time; nothing depends on it.
+    void reserve(std::int64_t size) const noexcept {
+#    if STEMMA_IO >= 2
+        if (!direct_) {
+            static_cast<void>(::fallocate(descriptor_, 0, 0, size));
+        }
+#    else
+        static_cast<void>(size);
+#    endif
+    }
+
+    /// Hands over all that was written, so that `commit` has less to do; nothing is written
+    /// afterwards. `sync` waits until the bytes are on the medium.
+    void finish(bool sync = true) {
+        writer_.flush();
+        if (!direct_ && sync && !synced_ && ::fsync(descriptor_) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        synced_ = synced_ || sync;
+    }
+
+    /// Puts the file in its place. `sync` waits until the bytes are on the medium.
+    void commit(bool sync = true) {
+        finish(sync);
+        if (!direct_) {
+            put_in_place();
+            if (sync) {
+                sync_folder();
+            }
+        }
+        const auto closed = ::close(std::exchange(descriptor_, -1));
+        if (closed != 0 && errno != EINTR) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+    }
+
+private:
+    friend class output_range;
+
+    [[nodiscard]] std::string folder() const {
+        const auto slash = target_.rfind('/');
+        return slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
+    }
+
+    void open_descriptor() {
+        if (direct_) {
+            descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        } else {
+#    if STEMMA_IO >= 2
+            descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+#    endif
+            for (unsigned attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
+                auto name = temporary_name(attempt);
+                descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                if (descriptor_ >= 0) {
+                    temporary_ = std::move(name);
+                } else if (errno != EEXIST) {
+                    break;
+                }
+            }
+        }
+        if (descriptor_ < 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+    }
+
+    [[nodiscard]] std::string temporary_name(unsigned attempt) const {
+        return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    }
+
+    void put_in_place() {
+#    if STEMMA_IO >= 2
+        if (temporary_.empty() && link_in_place()) {
+            return;
+        }
+#    endif
+        if (temporary_.empty() || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        temporary_.clear();
+    }
+
+#    if STEMMA_IO >= 2
+    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
+    // renamed from. Returns: whether it has that of the target.
+    [[nodiscard]] bool link_in_place() {
+        if (link_as(target_)) {
+            return true;
+        }
+        for (unsigned attempt = 0; temporary_.empty() && attempt < 100; ++attempt) {
+            auto name = temporary_name(attempt);
+            if (link_as(name)) {
+                temporary_ = std::move(name);
+            } else if (errno != EEXIST) {
+                break;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool link_as(const std::string& name) const {
+        // Not for everybody, but at half the cost.
+        if (::linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) {
+            return true;
+        }
+        if (errno == EEXIST) {
+            return false;
+        }
+        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
+        return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    }
+#    endif
+
+    void sync_folder() const {
+        const int opened = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (opened >= 0) {
+            ::fsync(opened);
+            ::close(opened);
+        }
+    }
+
+    std::string path_;
+    std::string target_;    // behind symbolic links
+    std::string temporary_; // its name, while it has one
+    detail::buffered_writer writer_{path_};
+    mutable std::mutex turns_; // of the ranges
+    int descriptor_ = -1;
+    bool direct_ = false;
+    bool synced_ = false;
+};
+
+/// A part of a file that is written from a known position on, so that several threads can write one
+/// file. What is written by other means starts at its front.
+class output_range {
+public:
+    /// Requires: `file.takes_ranges()`, and outlives the range.
+    output_range(const output_file& file, std::uint64_t position) : writer_(file.path_) {
+        writer_.attach(file.descriptor_, static_cast<off_t>(position), &file.turns_);
+    }
+
+    /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
+    void write(std::string_view bytes) { writer_.write(bytes); }
+
+    /// Appends a range of `from`, as `output_file` does. Complexity: O(size).
+    void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
+        writer_.copy(from, offset, size);
+    }
+
+    /// Goes on at another position of the same file, once all before is handed over.
+    void move_to(std::uint64_t position) {
+        finish();
+        writer_.move_to(static_cast<off_t>(position));
+    }
+
+    /// Hands over what is still held back.
+    void finish() { writer_.flush(); }
+
+private:
+    detail::buffered_writer writer_;
+};
+
+#else
+
+/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
+/// permissions that had.
+class output_file {
+public:
+    explicit output_file(std::string path, target_state state = target_state::unknown)
+        : path_(std::move(path)), target_(path_) {
+        namespace fs = std::filesystem;
+        std::error_code none;
+        const auto status = state == target_state::absent
+                                ? fs::file_status(fs::file_type::not_found)
+                                : fs::status(path_, none);
+        if (fs::is_directory(status)) {
+            detail::fail_to_write(path_, "is a folder");
+        }
+        direct_ = fs::exists(status) && !fs::is_regular_file(status);
+        if (fs::is_regular_file(status)) {
+            permissions_ = status.permissions();
+            const auto behind_links = fs::canonical(path_, none);
+            target_ = none ? path_ : behind_links.string();
+        }
+        errno = 0;
+        if (direct_) {
+            stream_.open(path_, std::ios::binary);
+        } else {
+            open_temporary();
+        }
+        check();
+    }
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    ~output_file() {
+        if (!temporary_.empty()) {
+            stream_.close();
+            std::error_code ignored;
+            std::filesystem::remove(temporary_, ignored);
+        }
+    }
+
+    void write(std::string_view bytes) {
+        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        check();
+    }
+
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        write(file.bytes().substr(offset, size));
+    }
+
+    void write_now(std::string_view bytes) { write(bytes); }
+
+    [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
+    void reserve(std::int64_t) const noexcept {}
+
+    void finish(bool = true) {
+        stream_.flush();
+        check();
+    }
+
+    void commit(bool = true) {
+        finish();
+        stream_.close();
+        check();
+        if (direct_) {
+            return;
+        }
+        std::error_code failed;
+        if (permissions_ != std::filesystem::perms::unknown) {
+            std::filesystem::permissions(temporary_, permissions_, failed); // as it was
+        }
+        std::filesystem::rename(temporary_, target_, failed);
+        if (failed) {
+            detail::fail_to_write(path_, failed.message());
+        }
+        temporary_.clear();
+    }
+
+private:
+    // Nothing standard opens only what is not there; two processes that write the same file at the
+    // same moment may both take a name.
+    void open_temporary() {
+        std::error_code none;
+        for (unsigned attempt = 0; attempt < 100; ++attempt) {
+            auto name = target_ + ".stemma-" + std::to_string(attempt);
+            if (!std::filesystem::exists(name, none)) {
+                stream_.open(name, std::ios::binary);
+                if (stream_) {
+                    temporary_ = std::move(name);
+                }
+                return;
+            }
+        }
+        stream_.setstate(std::ios::failbit);
+    }
+
+    void check() const {
+        if (!stream_) {
+            detail::fail_to_write(path_, detail::last_reason("cannot be written"));
+        }
+    }
+
+    std::string path_;
+    std::string target_; // behind symbolic links
+    std::string temporary_;
+    std::ofstream stream_;
+    std::filesystem::perms permissions_ = std::filesystem::perms::unknown; // of what is replaced
+    bool direct_ = false;
+};
+
+/// Of no use here, as a stream has one position.
+class output_range {
+public:
+    output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }
+
+    void write(std::string_view) {}
+    void copy(const mapped_file&, std::size_t, std::size_t) {}
+    void move_to(std::uint64_t) {}
+    void finish() {}
+};
+
+#endif
+
+} // namespace stemma::inline STEMMA_ABI
+
+#endif // STEMMA_IO_OUTPUT_FILE_HPP
 
 // <stemma/onnx/detail/file_parts.hpp>
 #ifndef STEMMA_ONNX_DETAIL_FILE_PARTS_HPP
 #define STEMMA_ONNX_DETAIL_FILE_PARTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A range of a file, and the first message of each kind in it that holds no other one. It begins
 /// with the length in front of one of those, or with the file.
@@ -8610,7 +8689,7 @@ divide_file(const wire_model& model, std::span<const id> owners, std::size_t cou
     return parts;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_FILE_PARTS_HPP
 
@@ -8618,7 +8697,7 @@ divide_file(const wire_model& model, std::span<const id> owners, std::size_t cou
 #ifndef STEMMA_ONNX_DETAIL_SPLICES_HPP
 #define STEMMA_ONNX_DETAIL_SPLICES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
 /// of the file, `write(text)` others.
@@ -8699,7 +8778,7 @@ private:
     Sink* to_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_SPLICES_HPP
 
@@ -8707,7 +8786,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_REWRITE_HPP
 #define STEMMA_ONNX_DETAIL_REWRITE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
 /// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
@@ -9032,7 +9111,7 @@ private:
     std::int64_t size_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_REWRITE_HPP
 
@@ -9040,7 +9119,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_ORIGIN_TEXTS_HPP
 #define STEMMA_RECORD_DETAIL_ORIGIN_TEXTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the modules that what an operator came from is of, each once, ascending.
 /// Complexity: O(origins log origins).
@@ -9179,7 +9258,7 @@ private:
     std::vector<id> members_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_ORIGIN_TEXTS_HPP
 
@@ -9187,7 +9266,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_LINEAGE_TEXT_HPP
 #define STEMMA_RECORD_DETAIL_LINEAGE_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A text that a module has from all that lie above it, as its path and its tag: those of
 /// neighbours mostly begin alike, so each is spelled from where it leaves the one before.
@@ -9230,7 +9309,7 @@ private:
     std::vector<id> missing_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_LINEAGE_TEXT_HPP
 
@@ -9238,7 +9317,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
 #define STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Spells out what is written about operators. The texts are valid until the next call.
 class tag_texts {
@@ -9308,7 +9387,7 @@ private:
     id_set last_set_ = no_id;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP
 
@@ -9316,7 +9395,7 @@ private:
 #ifndef STEMMA_RECORD_GIVEN_NAMES_HPP
 #define STEMMA_RECORD_GIVEN_NAMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Names for nodes that have none, or one that stemma gave them: type and number, `MatMul_12`,
 /// which no other node of the file has. They tell nothing of modules, so that they are never
@@ -9383,7 +9462,7 @@ private:
     std::unordered_map<id, std::string> names_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_GIVEN_NAMES_HPP
 
@@ -9391,7 +9470,7 @@ private:
 #ifndef STEMMA_RECORD_TAG_MODEL_HPP
 #define STEMMA_RECORD_TAG_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -9631,7 +9710,7 @@ private:
     return table;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_TAG_MODEL_HPP
 
@@ -9639,7 +9718,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_READ_TAGS_HPP
 #define STEMMA_RECORD_DETAIL_READ_TAGS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the carriers in a file say of one node.
 struct carried_tags {
@@ -9835,7 +9914,7 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
     return carried;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_READ_TAGS_HPP
 
@@ -9843,7 +9922,7 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
 #ifndef STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP
 #define STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Looks up nodes of a sketch by what they made, and what is around them.
 class sketch_lookup {
@@ -9980,7 +10059,7 @@ private:
     std::vector<std::pair<std::uint32_t, id>> makers_; // by hash
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP
 
@@ -9988,7 +10067,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP
 #define STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A mark on a node: the number that one of the nodes it was made of had when the graph was tagged.
 struct node_mark_found {
@@ -10356,7 +10435,7 @@ private:
     return detail::origin_finder(now, then, modules, marks).find();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP
 
@@ -10364,7 +10443,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP
 #define STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Lines of programs as a file keeps them (`stemma.sources/1`, see docs/formats.md).
 struct recorded_sources {
@@ -10587,7 +10666,7 @@ read_sources(std::string_view text, const any_frames& policy, std::size_t module
     return reader.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP
 
@@ -10595,7 +10674,7 @@ read_sources(std::string_view text, const any_frames& policy, std::size_t module
 #ifndef STEMMA_RECORD_DETAIL_FIND_SOURCES_HPP
 #define STEMMA_RECORD_DETAIL_FIND_SOURCES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Adds to lines what texts say; the same text is read once.
 class told_sources {
@@ -10773,7 +10852,7 @@ struct source_evidence {
     return lines;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_FIND_SOURCES_HPP
 
@@ -10781,7 +10860,7 @@ struct source_evidence {
 #ifndef STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP
 #define STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: for each parameter the number of the initializer that it is, or that is passed on to
 /// it; `no_id` where there is none. Complexity: O(values + parameters).
@@ -11005,7 +11084,7 @@ private:
     captured_evidence found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP
 
@@ -11013,7 +11092,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_CHECKPOINT_HPP
 #define STEMMA_CHECKPOINT_CHECKPOINT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A tensor of a checkpoint: what it is, and where its elements are.
 struct checkpoint_entry {
@@ -11138,7 +11217,7 @@ private:
     std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' names
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECKPOINT_CHECKPOINT_HPP
 
@@ -11146,7 +11225,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_CHECKPOINT_MODULES_HPP
 #define STEMMA_CHECKPOINT_CHECKPOINT_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -11239,7 +11318,7 @@ namespace detail {
     return builder.build();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECKPOINT_CHECKPOINT_MODULES_HPP
 
@@ -11247,7 +11326,7 @@ namespace detail {
 #ifndef STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 #define STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Floating point numbers as they lie in a file, with strides.
 struct strided_floats {
@@ -11428,7 +11507,7 @@ private:
     std::vector<double> samples_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP
 
@@ -11436,7 +11515,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP
 #define STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
 [[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
@@ -11463,7 +11542,7 @@ namespace stemma::detail {
     return (elements * bits + 7) / 8;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP
 
@@ -11471,7 +11550,7 @@ namespace stemma::detail {
 #ifndef STEMMA_ONNX_DATA_PLACEMENT_HPP
 #define STEMMA_ONNX_DATA_PLACEMENT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What happens to the files that hold a model's weights when the model goes to another folder.
 enum class data_placement : std::uint8_t {
@@ -11489,7 +11568,7 @@ parse_data_placement(std::string_view name) noexcept {
                             : std::nullopt;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_DATA_PLACEMENT_HPP
 
@@ -11497,7 +11576,7 @@ parse_data_placement(std::string_view name) noexcept {
 #ifndef STEMMA_ONNX_EXTERNAL_DATA_HPP
 #define STEMMA_ONNX_EXTERNAL_DATA_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -11584,7 +11663,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_EXTERNAL_DATA_HPP
 
@@ -11592,7 +11671,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
 #ifndef STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 #define STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The data of an initializer as they would stand in `raw_data`, wherever and however they are
 /// stored.
@@ -11688,7 +11767,7 @@ private:
     std::map<std::string, std::unique_ptr<mapped_file>> files_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 
@@ -11696,7 +11775,7 @@ private:
 #ifndef STEMMA_ONNX_CONTENT_HASHES_HPP
 #define STEMMA_ONNX_CONTENT_HASHES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -11781,7 +11860,7 @@ private:
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_CONTENT_HASHES_HPP
 
@@ -11789,7 +11868,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_CONTENT_MATCHER_HPP
 #define STEMMA_CHECKPOINT_DETAIL_CONTENT_MATCHER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds entries of a checkpoint again among the initializers of a model, by what they hold:
 /// - the same numbers in any order, as when they were transposed, reshaped or their gates sorted;
@@ -12039,7 +12118,7 @@ private:
     std::vector<std::vector<std::size_t>> found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_CONTENT_MATCHER_HPP
 
@@ -12047,7 +12126,7 @@ private:
 #ifndef STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP
 #define STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators of a model whose parameters are called as in a checkpoint, where their names lead
 /// nowhere and their contents are found there.
@@ -12158,7 +12237,7 @@ private:
     std::size_t unknown_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP
 
@@ -12166,7 +12245,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_HEADER_JSON_HPP
 #define STEMMA_CHECKPOINT_DETAIL_HEADER_JSON_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads an object of objects as a stream, as the header of a safetensors file is one and the index
 /// of several files. The handler is told of
@@ -12280,7 +12359,7 @@ void read_header_json(std::string_view bytes, std::string_view file, Handler& ha
     static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_HEADER_JSON_HPP
 
@@ -12288,7 +12367,7 @@ void read_header_json(std::string_view bytes, std::string_view file, Handler& ha
 #ifndef STEMMA_CHECKPOINT_DETAIL_TENSOR_LAYOUT_HPP
 #define STEMMA_CHECKPOINT_DETAIL_TENSOR_LAYOUT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How a format calls a type of elements.
 struct element_type {
@@ -12354,7 +12433,7 @@ inline void find_aliases(std::vector<checkpoint_entry>& entries) {
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TENSOR_LAYOUT_HPP
 
@@ -12362,7 +12441,7 @@ inline void find_aliases(std::vector<checkpoint_entry>& entries) {
 #ifndef STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP
 #define STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::array<element_type, 17> safetensors_types{{
     {"F32", 1, 4},
@@ -12582,7 +12661,7 @@ private:
     std::unordered_map<std::string, std::size_t> tensors_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP
 
@@ -12590,7 +12669,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_PICKLED_VALUES_HPP
 #define STEMMA_CHECKPOINT_DETAIL_PICKLED_VALUES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a value of a pickle is.
 enum class pickled_kind : std::uint8_t {
@@ -12701,7 +12780,7 @@ private:
     std::vector<std::vector<pickled>> lists_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_PICKLED_VALUES_HPP
 
@@ -12709,7 +12788,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_PICKLE_HPP
 #define STEMMA_CHECKPOINT_DETAIL_PICKLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads a pickle without doing what it says: numbers, texts and containers are made, all else is
 /// asked of `Calls`, which knows what few names mean:
@@ -13041,7 +13120,7 @@ private:
     std::unordered_map<std::uint64_t, pickled> memo_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_PICKLE_HPP
 
@@ -13049,7 +13128,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_STATE_FINDER_HPP
 #define STEMMA_CHECKPOINT_DETAIL_STATE_FINDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where programs that train put the state dict among other things, in the order in which it is
 /// looked for.
@@ -13239,7 +13318,7 @@ private:
     std::vector<checkpoint_module> modules_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_STATE_FINDER_HPP
 
@@ -13247,7 +13326,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_TORCH_NAMES_HPP
 #define STEMMA_CHECKPOINT_DETAIL_TORCH_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What calling a name of a pickle gives.
 enum class torch_role : std::uint8_t {
@@ -13386,7 +13465,7 @@ inline constexpr std::array<element_type, 21> torch_types{{
                                                                              : torch_role::unknown;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TORCH_NAMES_HPP
 
@@ -13394,7 +13473,7 @@ inline constexpr std::array<element_type, 21> torch_types{{
 #ifndef STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP
 #define STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A storage that a pickle speaks of.
 struct pickled_storage {
@@ -13631,7 +13710,7 @@ private:
     std::vector<pickled_tensor> tensors_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP
 
@@ -13639,7 +13718,7 @@ private:
 #ifndef STEMMA_IO_DETAIL_ZIP_DIRECTORY_HPP
 #define STEMMA_IO_DETAIL_ZIP_DIRECTORY_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A file in a zip archive.
 struct zip_member {
@@ -13776,7 +13855,7 @@ private:
     std::string_view kind_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_ZIP_DIRECTORY_HPP
 
@@ -13784,7 +13863,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_DETAIL_TORCH_ARCHIVE_HPP
 #define STEMMA_CHECKPOINT_DETAIL_TORCH_ARCHIVE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads what `torch.save` and `torch.jit.save` write: a zip archive of a pickle, and a member for
 /// each storage.
@@ -13941,7 +14020,7 @@ private:
     std::vector<checkpoint_module> modules_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TORCH_ARCHIVE_HPP
 
@@ -13949,7 +14028,7 @@ private:
 #ifndef STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP
 #define STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -14055,7 +14134,7 @@ struct checkpoint_part {
     return read_checkpoint(mapped_file(path));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP
 
@@ -14063,7 +14142,7 @@ struct checkpoint_part {
 #ifndef STEMMA_EVIDENCE_DETAIL_CAPTURE_MATCH_HPP
 #define STEMMA_EVIDENCE_DETAIL_CAPTURE_MATCH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
 /// it, as in `Fused_W_layer.0.conv`.
@@ -14162,7 +14241,7 @@ template <parameter_readers Ops, module_view Modules>
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_CAPTURE_MATCH_HPP
 
@@ -14170,7 +14249,7 @@ template <parameter_readers Ops, module_view Modules>
 #ifndef STEMMA_CAPTURE_CAPTURES_HPP
 #define STEMMA_CAPTURE_CAPTURES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -14294,7 +14373,7 @@ open_captures(const std::vector<std::string>& paths) {
     });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CAPTURE_CAPTURES_HPP
 
@@ -14302,7 +14381,7 @@ open_captures(const std::vector<std::string>& paths) {
 #ifndef STEMMA_CHECK_CHECK_DATA_HPP
 #define STEMMA_CHECK_CHECK_DATA_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -14415,7 +14494,7 @@ void check_data(const wire_model& model, Report report) {
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_DATA_HPP
 
@@ -14423,7 +14502,7 @@ void check_data(const wire_model& model, Report report) {
 #ifndef STEMMA_ONNX_DEFINITIONS_HPP
 #define STEMMA_ONNX_DEFINITIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: where a node stands: `#7`, or `5/body#2` in a body.
 [[nodiscard]] inline std::string position_text(const onnx_model& model, id node) {
@@ -14473,7 +14552,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_DEFINITIONS_HPP
 
@@ -14481,7 +14560,7 @@ namespace detail {
 #ifndef STEMMA_CHECK_CHECK_STRUCTURE_HPP
 #define STEMMA_CHECK_CHECK_STRUCTURE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -14722,7 +14801,7 @@ void check_structure(const wire_model& model, Report report) {
     detail::structure_checker<Report>(model, report).check();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_STRUCTURE_HPP
 
@@ -14730,7 +14809,7 @@ void check_structure(const wire_model& model, Report report) {
 #ifndef STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP
 #define STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Computes numbers that change with the operators of some nodes or their wiring, not with names,
 /// weights, attributes or metadata. The same everywhere, so they may be stored.
@@ -14829,7 +14908,7 @@ private:
     return structure_digester(model)(nodes);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP
 
@@ -14837,7 +14916,7 @@ private:
 #ifndef STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP
 #define STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Policies by name, for ONNX files.
 using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
@@ -15135,7 +15214,7 @@ template <class Chosen>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP
 
@@ -15143,7 +15222,7 @@ template <class Chosen>
 #ifndef STEMMA_CHECK_CHECK_TAGS_HPP
 #define STEMMA_CHECK_CHECK_TAGS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -15391,7 +15470,7 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_TAGS_HPP
 
@@ -15399,7 +15478,7 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
 #ifndef STEMMA_CHECK_CHECK_MODEL_HPP
 #define STEMMA_CHECK_CHECK_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a model is checked besides its structure and its tags.
 struct check_options {
@@ -15473,7 +15552,7 @@ void write_findings(Sink& sink, std::span<const finding> found, const onnx_model
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_MODEL_HPP
 
@@ -15481,7 +15560,7 @@ void write_findings(Sink& sink, std::span<const finding> found, const onnx_model
 #ifndef STEMMA_COMPARE_COMPARE_TAGS_HPP
 #define STEMMA_COMPARE_COMPARE_TAGS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How the primary tags of two models differ.
 struct tag_comparison {
@@ -15596,7 +15675,7 @@ struct tag_comparison {
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_COMPARE_TAGS_HPP
 
@@ -15604,7 +15683,7 @@ struct tag_comparison {
 #ifndef STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How an initializer of one model is to those of another one.
 enum class initializer_change : std::uint8_t {
@@ -15759,7 +15838,7 @@ std::size_t compare_initializers(const wire_model& a, const wire_model& b, Repor
     return same;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP
 
@@ -15767,7 +15846,7 @@ std::size_t compare_initializers(const wire_model& a, const wire_model& b, Repor
 #ifndef STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The first thing in which the graphs of two models differ.
 struct structure_difference {
@@ -16007,7 +16086,7 @@ private:
     return detail::structure_comparer(a, b).compare();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
 
@@ -16015,7 +16094,7 @@ private:
 #ifndef STEMMA_CORE_DETAIL_MADE_ONCE_HPP
 #define STEMMA_CORE_DETAIL_MADE_ONCE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Something that is made when it is asked for first, by whichever thread asks.
 template <class T>
@@ -16032,7 +16111,7 @@ private:
     mutable std::optional<T> made_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_MADE_ONCE_HPP
 
@@ -16040,7 +16119,7 @@ private:
 #ifndef STEMMA_MODEL_DETAIL_OPEN_NODES_HPP
 #define STEMMA_MODEL_DETAIL_OPEN_NODES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the nodes of which a file itself does not say in which module they are, as far as
 /// prepared sources know. Complexity: that of asking them about each.
@@ -16061,7 +16140,7 @@ template <class Sources>
     return open;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_OPEN_NODES_HPP
 
@@ -16069,7 +16148,7 @@ template <class Sources>
 #ifndef STEMMA_ONNX_MAP_MODEL_HPP
 #define STEMMA_ONNX_MAP_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -16121,7 +16200,7 @@ inline void refuse_foreign(const mapped_file& file) {
     return file;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MAP_MODEL_HPP
 
@@ -16129,7 +16208,7 @@ inline void refuse_foreign(const mapped_file& file) {
 #ifndef STEMMA_ONNX_MODEL_FILE_HPP
 #define STEMMA_ONNX_MODEL_FILE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A file, and the model in it. Does not move, as the model refers to the bytes.
 class model_file {
@@ -16157,7 +16236,7 @@ private:
     wire_model model_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MODEL_FILE_HPP
 
@@ -16165,7 +16244,7 @@ private:
 #ifndef STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
 #define STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a file that was changed since it was tagged still says of where its nodes come from.
 struct recorded_evidence {
@@ -16330,7 +16409,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     return true;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP
 
@@ -16338,7 +16417,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
 #ifndef STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
 #define STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: what the nodes of a model say that they came from, whose tags were carried over from an
 /// original; `made` is where they belong. Complexity: O(fields of the nodes).
@@ -16408,7 +16487,7 @@ inline void take_carried(carried_facts carried, tagging& found) {
     found.origins = std::move(carried.origins);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
 
@@ -16416,7 +16495,7 @@ inline void take_carried(carried_facts carried, tagging& found) {
 #ifndef STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP
 #define STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes the tags that a file carries over what was found: one that somebody changed in the file
 /// counts as that somebody's word.
@@ -16438,7 +16517,7 @@ inline bool take_over_tags(const wire_model& model, const module_tree& modules, 
     return !table_damaged;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP
 
@@ -16446,7 +16525,7 @@ inline bool take_over_tags(const wire_model& model, const module_tree& modules, 
 #ifndef STEMMA_OPEN_ATTRIBUTED_MODEL_HPP
 #define STEMMA_OPEN_ATTRIBUTED_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An ONNX file, opened, with everything that is known of where its nodes come from.
 ///
@@ -16811,7 +16890,7 @@ private:
     tagging found_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_ATTRIBUTED_MODEL_HPP
 
@@ -16819,7 +16898,7 @@ private:
 #ifndef STEMMA_COMPARE_COMPARE_MODELS_HPP
 #define STEMMA_COMPARE_COMPARE_MODELS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of two models is compared.
 struct compared_parts {
@@ -16995,7 +17074,7 @@ void write_comparison(Sink& sink, const model_comparison& found, const attribute
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_COMPARE_MODELS_HPP
 
@@ -17003,7 +17082,7 @@ void write_comparison(Sink& sink, const model_comparison& found, const attribute
 #ifndef STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
 #define STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What attributes of the standard's operators are where they are not written, one group on a line:
 /// `types : name=value ...`. Tools write them or leave them out. Only defaults that all operator
@@ -17093,7 +17172,7 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
     return !usual.empty() && (is_real ? std::stof(std::string(usual)) == real : usual == value);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
 
@@ -17101,7 +17180,7 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
 #ifndef STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP
 #define STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A small tensor of whole numbers, as shapes and axes are written.
 struct whole_numbers {
@@ -17308,7 +17387,7 @@ private:
     wire_reader fields_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP
 
@@ -17316,7 +17395,7 @@ private:
 #ifndef STEMMA_ONNX_INPUT_ROLES_HPP
 #define STEMMA_ONNX_INPUT_ROLES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What an operator takes an input for, as far as that tells weights from other constants.
 enum class input_role : std::uint8_t {
@@ -17551,7 +17630,7 @@ private:
     std::unordered_map<std::string, operator_roles> rows_; // by type, or domain and type
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_INPUT_ROLES_HPP
 
@@ -17559,7 +17638,7 @@ private:
 #ifndef STEMMA_ONNX_FIND_WEIGHTS_HPP
 #define STEMMA_ONNX_FIND_WEIGHTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a tensor in the file is to the model.
 enum class weight_kind : std::uint8_t {
@@ -17876,7 +17955,7 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
     return weights;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_FIND_WEIGHTS_HPP
 
@@ -17884,7 +17963,7 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
 #ifndef STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A tensor of the file that some node reads.
 struct compared_constant {
@@ -18156,7 +18235,7 @@ private:
     module_contents contents_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP
 
@@ -18164,7 +18243,7 @@ private:
 #ifndef STEMMA_COMPARE_DETAIL_SMALL_FLOATS_HPP
 #define STEMMA_COMPARE_DETAIL_SMALL_FLOATS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which bit patterns of a small floating-point type are no ordinary numbers.
 enum class special_values : std::uint8_t {
@@ -18234,7 +18313,7 @@ small_float_type(std::int64_t data_type) noexcept {
     return negative ? -size : size;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_SMALL_FLOATS_HPP
 
@@ -18242,7 +18321,7 @@ small_float_type(std::int64_t data_type) noexcept {
 #ifndef STEMMA_COMPARE_TENSOR_DIFFERENCE_HPP
 #define STEMMA_COMPARE_TENSOR_DIFFERENCE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By how much the elements of two tensors differ.
 struct tensor_difference {
@@ -18499,7 +18578,7 @@ measure_difference(const tensor_header& a_header, std::string_view a, const tens
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_TENSOR_DIFFERENCE_HPP
 
@@ -18507,7 +18586,7 @@ measure_difference(const tensor_header& a_header, std::string_view a, const tens
 #ifndef STEMMA_COMPARE_MODEL_DIFF_HPP
 #define STEMMA_COMPARE_MODEL_DIFF_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What happened to a module from one model to another one.
 enum class module_change : std::uint8_t {
@@ -18587,7 +18666,7 @@ struct model_diff {
     [[nodiscard]] bool is_equal() const noexcept { return header.empty() && modules.empty(); }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_MODEL_DIFF_HPP
 
@@ -18595,7 +18674,7 @@ struct model_diff {
 #ifndef STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 #define STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Two constants in the same role, and who reads them.
 struct weight_pair {
@@ -18713,7 +18792,7 @@ compare_all_weights(const compared_model& a, const compared_model& b,
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 
@@ -18721,7 +18800,7 @@ compare_all_weights(const compared_model& a, const compared_model& b,
 #ifndef STEMMA_COMPARE_WRITE_DIFF_HPP
 #define STEMMA_COMPARE_WRITE_DIFF_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -18881,7 +18960,7 @@ void write_diff(Sink& sink, const model_diff& found, const attributed_model& fir
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_WRITE_DIFF_HPP
 
@@ -18889,7 +18968,7 @@ void write_diff(Sink& sink, const model_diff& found, const attributed_model& fir
 #ifndef STEMMA_ALIGN_DETAIL_GRAPH_SECTION_HPP
 #define STEMMA_ALIGN_DETAIL_GRAPH_SECTION_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A piece of a graph to be compared with others: items, and the values between them and around.
 /// Both are numbered from 0, as they are added.
@@ -19095,7 +19174,7 @@ private:
     std::uint64_t digest_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_GRAPH_SECTION_HPP
 
@@ -19103,7 +19182,7 @@ private:
 #ifndef STEMMA_ALIGN_DETAIL_MATCH_SECTIONS_HPP
 #define STEMMA_ALIGN_DETAIL_MATCH_SECTIONS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which items and values of two equal sections stand for each other: by item and value of the
 /// first one.
@@ -19340,7 +19419,7 @@ template <class Same>
     return true;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_MATCH_SECTIONS_HPP
 
@@ -19348,7 +19427,7 @@ template <class Same>
 #ifndef STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP
 #define STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Nodes of a model as a section, and what each item says.
 struct node_section {
@@ -19665,7 +19744,7 @@ private:
     std::vector<std::pair<id, id>> given_away_; // value, graph
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP
 
@@ -19673,7 +19752,7 @@ private:
 #ifndef STEMMA_QUERY_ALIKE_MODULES_HPP
 #define STEMMA_QUERY_ALIKE_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How much of two modules has to be equal.
 enum class module_likeness : std::uint8_t {
@@ -19818,7 +19897,7 @@ private:
     std::pair<id, module_likeness> last_{no_id, module_likeness::function};
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_ALIKE_MODULES_HPP
 
@@ -19826,7 +19905,7 @@ private:
 #ifndef STEMMA_COMPARE_COMPARE_MODULES_HPP
 #define STEMMA_COMPARE_COMPARE_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How two modules, of one model or of two, differ.
 struct module_comparison {
@@ -20005,7 +20084,7 @@ void write_module_diff(Sink& sink, const module_comparison& found, const attribu
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_COMPARE_MODULES_HPP
 
@@ -20013,7 +20092,7 @@ void write_module_diff(Sink& sink, const module_comparison& found, const attribu
 #ifndef STEMMA_COMPARE_DETAIL_OPERATOR_KINDS_HPP
 #define STEMMA_COMPARE_DETAIL_OPERATOR_KINDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether operators of a type make quantized numbers, compute with them or turn them back.
 [[nodiscard]] constexpr bool is_quantizing(std::string_view type) noexcept {
@@ -20046,7 +20125,7 @@ namespace stemma::detail {
     return false;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_OPERATOR_KINDS_HPP
 
@@ -20054,7 +20133,7 @@ namespace stemma::detail {
 #ifndef STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
 #define STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What became of some nodes that have no partners.
 enum class region_change : std::uint8_t { gone_or_new, relowered, fused, quantized };
@@ -20341,7 +20420,7 @@ private:
     std::vector<changed_read> reads_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP
 
@@ -20349,7 +20428,7 @@ private:
 #ifndef STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: what differs in operator sets that are used, and in the names of inputs and outputs.
 /// Complexity: O(operator sets + inputs + outputs).
@@ -20405,7 +20484,7 @@ namespace stemma::detail {
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 
@@ -20413,7 +20492,7 @@ namespace stemma::detail {
 #ifndef STEMMA_COMPARE_DETAIL_FIND_REORDERED_HPP
 #define STEMMA_COMPARE_DETAIL_FIND_REORDERED_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// When a module runs in each of two models.
 struct module_run {
@@ -20473,7 +20552,7 @@ struct module_run {
     return moved;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_FIND_REORDERED_HPP
 
@@ -20481,7 +20560,7 @@ struct module_run {
 #ifndef STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP
 #define STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Puts together what was found, module by module.
 class model_differ {
@@ -20846,7 +20925,7 @@ private:
     std::vector<bool> changes_weights_; // by node of the first model
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP
 
@@ -20854,7 +20933,7 @@ private:
 #ifndef STEMMA_COMPARE_DIFF_MODELS_HPP
 #define STEMMA_COMPARE_DIFF_MODELS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Says how two models differ, module by module.
 ///
@@ -20870,7 +20949,7 @@ namespace stemma {
     return detail::model_differ(first, second, options).run();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_DIFF_MODELS_HPP
 
@@ -20878,7 +20957,7 @@ namespace stemma {
 #ifndef STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
 #define STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether an operator gives other results each time it runs.
 [[nodiscard]] inline bool is_random_operator(std::string_view domain, std::string_view type) {
@@ -20958,7 +21037,7 @@ namespace stemma::detail {
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP
 
@@ -20966,7 +21045,7 @@ namespace stemma::detail {
 #ifndef STEMMA_ONNX_COMPARABLE_MODEL_HPP
 #define STEMMA_ONNX_COMPARABLE_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -21113,7 +21192,7 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_COMPARABLE_MODEL_HPP
 
@@ -21121,7 +21200,7 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
 #ifndef STEMMA_COMPARE_LINK_NODES_HPP
 #define STEMMA_COMPARE_LINK_NODES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Nodes of one model and nodes of another one that do the same work: one or several of each.
 struct node_link {
@@ -21205,7 +21284,7 @@ group_links(std::size_t first_count, std::size_t second_count,
     return detail::group_links(found.nodes.to_second.size(), found.nodes.to_first.size(), pairs);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_LINK_NODES_HPP
 
@@ -21213,7 +21292,7 @@ group_links(std::size_t first_count, std::size_t second_count,
 #ifndef STEMMA_COST_PROFILED_NODES_HPP
 #define STEMMA_COST_PROFILED_NODES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds the nodes that the kernels of a profile stand for, by names that runtimes give them.
 class profiled_nodes {
@@ -21401,7 +21480,7 @@ private:
     std::vector<id> main_; // nodes of the main graph, in order
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILED_NODES_HPP
 
@@ -21409,7 +21488,7 @@ private:
 #ifndef STEMMA_COST_MODULE_TIMES_HPP
 #define STEMMA_COST_MODULE_TIMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The time of a module with all below it.
 struct module_time {
@@ -21592,7 +21671,7 @@ private:
             [&](id node) { return opened.tags().attributions[node].module; }, options};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_MODULE_TIMES_HPP
 
@@ -21600,7 +21679,7 @@ private:
 #ifndef STEMMA_IO_DETAIL_CSV_TEXT_HPP
 #define STEMMA_IO_DETAIL_CSV_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: a field of a row, in quotes where it needs them.
 [[nodiscard]] inline std::string csv_field(std::string_view text) {
@@ -21631,7 +21710,7 @@ template <class... Fields>
     return row;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_CSV_TEXT_HPP
 
@@ -21639,7 +21718,7 @@ template <class... Fields>
 #ifndef STEMMA_COST_PROFILE_REPORT_HPP
 #define STEMMA_COST_PROFILE_REPORT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a report says of the profile itself.
 struct profile_source {
@@ -21749,7 +21828,7 @@ void write_profile_csv(Sink& sink, const module_times& times, const module_tree&
                                calls, "", ""));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_REPORT_HPP
 
@@ -21757,7 +21836,7 @@ void write_profile_csv(Sink& sink, const module_times& times, const module_tree&
 #ifndef STEMMA_COST_COMPARE_TIMES_HPP
 #define STEMMA_COST_COMPARE_TIMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A profile, by module of the model that was run.
 struct timed_modules {
@@ -21894,7 +21973,7 @@ void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_
                                number(after - before), number(before), number(after)));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COMPARE_TIMES_HPP
 
@@ -21902,7 +21981,7 @@ void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_
 #ifndef STEMMA_COST_DETAIL_LIVE_MEMORY_HPP
 #define STEMMA_COST_DETAIL_LIVE_MEMORY_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Buffers of a model as it runs, one step after the other, each in a module.
 class live_memory {
@@ -22010,7 +22089,7 @@ private:
     std::vector<id> steps_; // the module of each
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_LIVE_MEMORY_HPP
 
@@ -22018,7 +22097,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_TENSOR_FACTS_HPP
 #define STEMMA_TYPES_DETAIL_TENSOR_FACTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The extents of a tensor: numbers, -1 where unknown, below that named ones, and still below what
 /// is computed from these.
@@ -22127,7 +22206,7 @@ inline void keep_common(tensor_facts& common, const tensor_facts& other) {
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TENSOR_FACTS_HPP
 
@@ -22135,7 +22214,7 @@ inline void keep_common(tensor_facts& common, const tensor_facts& other) {
 #ifndef STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 #define STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Computes with extents, of which some are names. A symbol of a polynomial is the number of a name
 /// in the pool; a quotient that is rounded down is a symbol of its own.
@@ -22296,7 +22375,7 @@ private:
     std::map<id, std::pair<polynomial, std::int64_t>> quotients_; // by symbol
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 
@@ -22304,7 +22383,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_FACT_POOL_HPP
 #define STEMMA_TYPES_DETAIL_FACT_POOL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Different facts on tensors, each kept once: values of a large model have few shapes. Number 0 is
 /// nothing known.
@@ -22348,7 +22427,7 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_FACT_POOL_HPP
 
@@ -22356,7 +22435,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_TYPE_PROTO_HPP
 #define STEMMA_TYPES_DETAIL_TYPE_PROTO_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One level of a TypeProto: a tensor, or something that holds values of another type.
 struct type_proto {
@@ -22463,7 +22542,7 @@ template <class Extents, class NameOf>
     return type;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TYPE_PROTO_HPP
 
@@ -22471,7 +22550,7 @@ template <class Extents, class NameOf>
 #ifndef STEMMA_TYPES_DETAIL_TENSOR_TYPES_HPP
 #define STEMMA_TYPES_DETAIL_TENSOR_TYPES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads and writes types of tensors: the bytes of a TypeProto. Remembers the names of extents.
 class tensor_types {
@@ -22511,7 +22590,7 @@ private:
     string_pool symbols_; // names of extents
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TENSOR_TYPES_HPP
 
@@ -22519,7 +22598,7 @@ private:
 #ifndef STEMMA_TYPES_VALUE_TYPES_HPP
 #define STEMMA_TYPES_VALUE_TYPES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The types of values: as the file declares them, and as somebody else adds them.
 ///
@@ -22607,7 +22686,7 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_VALUE_TYPES_HPP
 
@@ -22615,7 +22694,7 @@ namespace detail {
 #ifndef STEMMA_TYPES_DETAIL_FACT_TABLE_HPP
 #define STEMMA_TYPES_DETAIL_FACT_TABLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What is known of all values of a model, and what its nodes say of their operands.
 class fact_table {
@@ -22915,7 +22994,7 @@ private:
     std::int64_t opset_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_FACT_TABLE_HPP
 
@@ -22923,7 +23002,7 @@ private:
 #ifndef STEMMA_COST_DETAIL_OPERATOR_COSTS_HPP
 #define STEMMA_COST_DETAIL_OPERATOR_COSTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What one operator costs when it runs once.
 struct operator_cost {
@@ -23241,7 +23320,7 @@ private:
     const extent_algebra* algebra_ = nullptr;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_OPERATOR_COSTS_HPP
 
@@ -23249,7 +23328,7 @@ private:
 #ifndef STEMMA_ONNX_GRAPH_CONTENTS_HPP
 #define STEMMA_ONNX_GRAPH_CONTENTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What lies below every graph and every node of a model: the other direction of `owner`.
 class graph_contents {
@@ -23354,7 +23433,7 @@ void for_each_read(const onnx_model& model, const graph_contents& contents, id n
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_GRAPH_CONTENTS_HPP
 
@@ -23362,7 +23441,7 @@ void for_each_read(const onnx_model& model, const graph_contents& contents, id n
 #ifndef STEMMA_TYPES_SHAPE_OBSERVER_HPP
 #define STEMMA_TYPES_SHAPE_OBSERVER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Sees a model as it runs, node by node, with what is known of the values by then. Bodies of nodes
 /// come before their owner, once; that of a function comes at each call, before the call itself.
@@ -23385,7 +23464,7 @@ public:
     virtual void see(id) {}
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_SHAPE_OBSERVER_HPP
 
@@ -23393,7 +23472,7 @@ public:
 #ifndef STEMMA_COST_DETAIL_COST_COLLECTOR_HPP
 #define STEMMA_COST_DETAIL_COST_COLLECTOR_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Adds up what nodes cost as a model runs, by module and by node of the main graph.
 class cost_collector final : public shape_observer {
@@ -23626,7 +23705,7 @@ private:
     std::map<std::string, std::uint64_t> unlisted_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_COST_COLLECTOR_HPP
 
@@ -23634,7 +23713,7 @@ private:
 #ifndef STEMMA_COST_DETAIL_MODULE_FLOW_HPP
 #define STEMMA_COST_DETAIL_MODULE_FLOW_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which values come into modules and go out of them. Each is noted where it counts and, with a
 /// minus, where it does no more, so that the sums over subtrees are what comes in and goes out.
@@ -23742,7 +23821,7 @@ private:
     std::vector<entry> notes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_MODULE_FLOW_HPP
 
@@ -23750,7 +23829,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_SCHEMA_CHANGES_HPP
 #define STEMMA_ONNX_DETAIL_SCHEMA_CHANGES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The last opset of the standard domain that `changed_between` knows.
 inline constexpr std::int64_t last_known_opset = 24;
@@ -23818,7 +23897,7 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
     return false;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_SCHEMA_CHANGES_HPP
 
@@ -23826,7 +23905,7 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
 #ifndef STEMMA_TYPES_DETAIL_BODY_FORMALS_HPP
 #define STEMMA_TYPES_DETAIL_BODY_FORMALS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: how many results of a Loop or Scan are its last state; the others stack up.
 [[nodiscard]] inline std::size_t states_of(const wire_model& model, id node, id body) {
@@ -23911,7 +23990,7 @@ private:
     std::set<id> settled_; // bodies
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_BODY_FORMALS_HPP
 
@@ -23919,7 +23998,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_RULE_NODE_HPP
 #define STEMMA_TYPES_DETAIL_RULE_NODE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node as a rule sees it: what is known of its inputs, and where to note what its outputs are.
 class rule_node {
@@ -23975,7 +24054,7 @@ private:
     id node_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_RULE_NODE_HPP
 
@@ -23983,7 +24062,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_BODY_RULES_HPP
 #define STEMMA_TYPES_DETAIL_BODY_RULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node with bodies, of which everything is known that will be.
 class owner_node : public rule_node {
@@ -24068,7 +24147,7 @@ inline constexpr std::array<body_rule, 3> body_rules{{
     {"Scan", rules::scan},
 }};
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_BODY_RULES_HPP
 
@@ -24076,7 +24155,7 @@ inline constexpr std::array<body_rule, 3> body_rules{{
 #ifndef STEMMA_TYPES_DETAIL_EXACT_OPERANDS_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_OPERANDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What rules of exact inference ask of operands, and how they note what they find.
 class exact_operands {
@@ -24153,7 +24232,7 @@ protected:
 template <class Rules>
 using exact_rules = std::unordered_map<std::string_view, bool (Rules::*)(id)>;
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_OPERANDS_HPP
 
@@ -24162,7 +24241,7 @@ using exact_rules = std::unordered_map<std::string_view, bool (Rules::*)(id)>;
 #define STEMMA_TYPES_DETAIL_MOVEMENT_RULES_HPP
 
 /// What operators make that move elements without changing them, or take parts of a tensor.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void unsqueeze(const rule_node& node) {
     const auto& x = node.input(0);
@@ -24435,7 +24514,7 @@ inline void split(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_MOVEMENT_RULES_HPP
 
@@ -24443,7 +24522,7 @@ inline void split(const rule_node& node) {
 #ifndef STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents of parts, of what is scaled, and of what is picked.
 class exact_moves : exact_operands {
@@ -24730,7 +24809,7 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP
 
@@ -24738,7 +24817,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents of what is computed element by element, and the shapes that are computed.
 class exact_shapes : exact_operands {
@@ -25005,7 +25084,7 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 
@@ -25013,7 +25092,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_EXACT_WINDOWS_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_WINDOWS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents behind convolutions and pools, plain, quantized, fused or blocked, and behind
 /// fused attention.
@@ -25352,7 +25431,7 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_WINDOWS_HPP
 
@@ -25360,7 +25439,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_EXACT_FACTS_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_FACTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents that the other rules leave open, as polynomials in those that have names.
 class exact_facts {
@@ -25428,7 +25507,7 @@ private:
     exact_windows windows_{table_, algebra_};
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_FACTS_HPP
 
@@ -25436,7 +25515,7 @@ private:
 #ifndef STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
 #define STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers each kind of node once: what an operator makes follows from what is known of its inputs,
 /// and, where inference looks at them, from its attributes and small constants that it reads.
@@ -25498,7 +25577,7 @@ private:
     std::unordered_map<std::string, fact_table::inferred, hash_text, std::equal_to<>> known_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
 
@@ -25507,7 +25586,7 @@ private:
 #define STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP
 
 /// What operators make that work element by element.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// One result, of type and extents of the first input.
 inline void like_first(const rule_node& node) {
@@ -25558,7 +25637,7 @@ inline void cast_like(const rule_node& node) {
     node.set(0, {node.input(1).data_type, node.input(0).dims, node.input(0).numbers});
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP
 
@@ -25567,7 +25646,7 @@ inline void cast_like(const rule_node& node) {
 #define STEMMA_TYPES_DETAIL_LAYER_RULES_HPP
 
 /// What operators make that are whole layers, and what ONNX Runtime fuses into one.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void dropout(const rule_node& node) {
     node.set_like(0, 0);
@@ -25678,7 +25757,7 @@ inline void embedding(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_LAYER_RULES_HPP
 
@@ -25687,7 +25766,7 @@ inline void embedding(const rule_node& node) {
 #define STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
 
 /// What products of matrices make.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// Notes the product of two tensors whose last two extents are matrices.
 inline void set_product(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
@@ -25798,7 +25877,7 @@ inline void einsum(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
 
@@ -25807,7 +25886,7 @@ inline void einsum(const rule_node& node) {
 #define STEMMA_TYPES_DETAIL_REDUCTION_RULES_HPP
 
 /// What has fewer elements than what it is computed from: sums, maxima, places.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// Notes what is left of the first input when some axes are reduced: all without `axes`.
 inline void set_reduced(const rule_node& node, std::int64_t data_type,
@@ -25878,7 +25957,7 @@ inline void non_zero(const rule_node& node) {
     node.set(0, int64_type, extents{rank, any_extent});
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_REDUCTION_RULES_HPP
 
@@ -25887,7 +25966,7 @@ inline void non_zero(const rule_node& node) {
 #define STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
 
 /// What constants, shapes, and operators that read shapes make.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void constant(const rule_node& node) {
     const auto attributes = node.attributes();
@@ -25992,7 +26071,7 @@ inline void reshape(const rule_node& node) {
     node.set(0, x.data_type, std::move(dims));
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
 
@@ -26001,7 +26080,7 @@ inline void reshape(const rule_node& node) {
 #define STEMMA_TYPES_DETAIL_WINDOW_RULES_HPP
 
 /// What makes images of images: windows that move over them, samples, blocks of channels.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// Computes the extents behind a window that moves over `x`, where all that counts is known.
 /// `weights` have the extents of the window if no attribute has them.
@@ -26148,7 +26227,7 @@ inline void scaled_blocks(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_WINDOW_RULES_HPP
 
@@ -26156,7 +26235,7 @@ inline void scaled_blocks(const rule_node& node) {
 #ifndef STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
 #define STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What is known of the outputs of an operator follows by a rule from what is known of its inputs.
 struct type_rule {
@@ -26389,7 +26468,7 @@ static_assert(detail::range::all_of(type_rules, [](const domain_rules& known) {
     return nullptr;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
 
@@ -26397,7 +26476,7 @@ static_assert(detail::range::all_of(type_rules, [](const domain_rules& known) {
 #ifndef STEMMA_TYPES_INFER_SHAPES_HPP
 #define STEMMA_TYPES_INFER_SHAPES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Infers the types of the values that standard operators make, and those that ONNX Runtime fuses
 /// of them, as far as they follow from declared types and small constants: element type and rank,
@@ -26730,7 +26809,7 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_INFER_SHAPES_HPP
 
@@ -26738,7 +26817,7 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
 #ifndef STEMMA_COST_MODEL_COST_HPP
 #define STEMMA_COST_MODEL_COST_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: a number rounded to three digits: `3.07 k`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::int64_t number) {
@@ -27003,7 +27082,7 @@ private:
     return {model, opened.modules().index(), module_of, options};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_MODEL_COST_HPP
 
@@ -27011,7 +27090,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 #define STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where a weight belongs.
 struct weight_place {
@@ -27072,7 +27151,7 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
     return places;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 
@@ -27080,7 +27159,7 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
 #ifndef STEMMA_RECORD_MODULE_STATISTICS_HPP
 #define STEMMA_RECORD_MODULE_STATISTICS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How many nodes, parameters and operators of which type a module has, itself and with all below.
 /// Columns are by module.
@@ -27310,7 +27389,7 @@ void write_weights(json_writer<Sink>& json,
     json.end_array();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_MODULE_STATISTICS_HPP
 
@@ -27318,7 +27397,7 @@ void write_weights(json_writer<Sink>& json,
 #ifndef STEMMA_COST_COST_REPORT_HPP
 #define STEMMA_COST_COST_REPORT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -27420,7 +27499,7 @@ void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_mo
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_REPORT_HPP
 
@@ -27428,7 +27507,7 @@ void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_mo
 #ifndef STEMMA_COST_PROFILE_PICTURES_HPP
 #define STEMMA_COST_PROFILE_PICTURES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -27639,7 +27718,7 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
     sink.write("</svg>\n");
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_PICTURES_HPP
 
@@ -27647,7 +27726,7 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
 #ifndef STEMMA_COST_DETAIL_CSV_ROWS_HPP
 #define STEMMA_COST_DETAIL_CSV_ROWS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads separated values row by row, with quotes; the first row says which character separates.
 class csv_rows {
@@ -27770,7 +27849,7 @@ find_column(const std::vector<std::string>& headings,
                                                                              : std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_CSV_ROWS_HPP
 
@@ -27778,7 +27857,7 @@ find_column(const std::vector<std::string>& headings,
 #ifndef STEMMA_COST_DETAIL_ORT_EVENTS_HPP
 #define STEMMA_COST_DETAIL_ORT_EVENTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Takes a list of flat objects as a parser reads them, with members of an inner `args` beside
 /// their own: the trace events that ONNX Runtime writes, and TensorRT's list of layers.
@@ -28004,7 +28083,7 @@ private:
     bool met_layer_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_ORT_EVENTS_HPP
 
@@ -28012,7 +28091,7 @@ private:
 #ifndef STEMMA_COST_PROFILE_READERS_HPP
 #define STEMMA_COST_PROFILE_READERS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -28267,7 +28346,7 @@ inline std::string_view read_profile(std::string_view bytes, std::string_view fi
                         openvino_profile{}, csv_profile{});
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_READERS_HPP
 
@@ -28275,7 +28354,7 @@ inline std::string_view read_profile(std::string_view bytes, std::string_view fi
 #ifndef STEMMA_COST_READ_PROFILES_HPP
 #define STEMMA_COST_READ_PROFILES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Profiles of one model, as runs of one profile, and what a report says of them.
 struct profile_files {
@@ -28309,7 +28388,7 @@ struct profile_files {
     return all;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_READ_PROFILES_HPP
 
@@ -28317,7 +28396,7 @@ struct profile_files {
 #ifndef STEMMA_CUT_CUT_OPTIONS_HPP
 #define STEMMA_CUT_CUT_OPTIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class value_types;
 class wire_model;
@@ -28340,7 +28419,7 @@ struct cut_options {
     std::function<void(std::string_view)> note{}; ///< hears what a user should know
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_OPTIONS_HPP
 
@@ -28348,7 +28427,7 @@ struct cut_options {
 #ifndef STEMMA_CUT_DETAIL_COMPLETE_CALLS_HPP
 #define STEMMA_CUT_DETAIL_COMPLETE_CALLS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A vertex of a module, and which call of the module it belongs to.
 template <class Vertex>
@@ -28402,7 +28481,7 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_COMPLETE_CALLS_HPP
 
@@ -28410,7 +28489,7 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
 #ifndef STEMMA_CUT_DETAIL_CUT_FACTS_HPP
 #define STEMMA_CUT_DETAIL_CUT_FACTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A graph of a model, in an order in which it can run.
 struct ordered_graph {
@@ -28493,7 +28572,7 @@ private:
     std::shared_ptr<const ordered_graph> graph_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_FACTS_HPP
 
@@ -28501,7 +28580,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP
 #define STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
 ///
@@ -28550,7 +28629,7 @@ template <class Visit>
     return uncalled;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP
 
@@ -28558,7 +28637,7 @@ template <class Visit>
 #ifndef STEMMA_CUT_CUT_PLANNER_HPP
 #define STEMMA_CUT_CUT_PLANNER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
 /// by copies of the planner as well: each thread can plan with a copy of its own.
@@ -28916,7 +28995,7 @@ private:
     id plan_number_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_PLANNER_HPP
 
@@ -28924,7 +29003,7 @@ private:
 #ifndef STEMMA_CUT_SPLIT_MANIFEST_HPP
 #define STEMMA_CUT_SPLIT_MANIFEST_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What `split` says of the files it wrote, and `join` goes by: `stemma.split/1`, see
 /// docs/formats.md.
@@ -29228,7 +29307,7 @@ void write_split_manifest(const split_manifest& manifest, Sink& sink) {
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_MANIFEST_HPP
 
@@ -29236,7 +29315,7 @@ void write_split_manifest(const split_manifest& manifest, Sink& sink) {
 #ifndef STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP
 #define STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The name of the manifest in the folder of a split model.
 inline constexpr std::string_view split_manifest_name = "split.json";
@@ -29414,7 +29493,7 @@ private:
     std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP
 
@@ -29422,7 +29501,7 @@ private:
 #ifndef STEMMA_ONNX_MESSAGE_TREE_HPP
 #define STEMMA_ONNX_MESSAGE_TREE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class edited_field;
 
@@ -29769,7 +29848,7 @@ bool message_tree::append_edited(std::uint32_t field, detail::wire_reader fields
     return changed;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MESSAGE_TREE_HPP
 
@@ -29777,7 +29856,7 @@ bool message_tree::append_edited(std::uint32_t field, detail::wire_reader fields
 #ifndef STEMMA_CUT_DETAIL_JOIN_MODEL_HPP
 #define STEMMA_CUT_DETAIL_JOIN_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The files that a rope over a split model's folder refers to by number.
 struct split_files {
@@ -29899,7 +29978,7 @@ inline void write_joined(const message_tree& rope, const split_folder& folder,
         [&](std::string_view text) { output.write(text); });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_JOIN_MODEL_HPP
 
@@ -29907,7 +29986,7 @@ inline void write_joined(const message_tree& rope, const split_folder& folder,
 #ifndef STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The initializers of a split model of which some parts were changed.
 class edited_tensors {
@@ -30078,7 +30157,7 @@ private:
     std::vector<std::string> added_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
@@ -30086,7 +30165,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_EDITED_NODES_HPP
 #define STEMMA_CUT_DETAIL_EDITED_NODES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The nodes of a split model of which some parts were changed, put together again.
 class edited_nodes {
@@ -30290,7 +30369,7 @@ private:
     std::vector<entry> clones_; // in changed parts
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_EDITED_NODES_HPP
 
@@ -30298,7 +30377,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP
 #define STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
 /// is "". Complexity: O(fields).
@@ -30324,7 +30403,7 @@ namespace stemma::detail {
     return text;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP
 
@@ -30332,7 +30411,7 @@ namespace stemma::detail {
 #ifndef STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
 #define STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Puts a model together from parts of which some were changed: their nodes take the place of the
 /// ones they had, their weights that of theirs; new operator sets, functions and types are added.
@@ -30523,7 +30602,7 @@ private:
     std::unordered_set<std::string_view> all_made_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
 
@@ -30531,7 +30610,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_PART_FILES_HPP
 #define STEMMA_CUT_DETAIL_PART_FILES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the folder of a path, absolute.
 [[nodiscard]] inline std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -30628,7 +30707,7 @@ private:
     std::set<std::string> used_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_FILES_HPP
 
@@ -30636,7 +30715,7 @@ private:
 #ifndef STEMMA_CUT_JOIN_FOLDER_HPP
 #define STEMMA_CUT_JOIN_FOLDER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What came of joining.
 struct joined_model {
@@ -30698,7 +30777,7 @@ inline joined_model join_folder(const std::string& folder, const std::string& ou
     return made;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_JOIN_FOLDER_HPP
 
@@ -30706,7 +30785,7 @@ inline joined_model join_folder(const std::string& folder, const std::string& ou
 #ifndef STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP
 #define STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
 /// Complexity: a look-up for each value at the boundary.
@@ -30805,7 +30884,7 @@ namespace stemma::detail {
     return std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP
 
@@ -30813,7 +30892,7 @@ namespace stemma::detail {
 #ifndef STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP
 #define STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the name of a node, or its place where it has none: `#7`.
 [[nodiscard]] inline std::string node_name(const onnx_model& model, id node) {
@@ -30905,7 +30984,7 @@ private:
     std::string problem_;                      // that it had
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP
 
@@ -30913,7 +30992,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_PART_RECORDS_HPP
 #define STEMMA_CUT_DETAIL_PART_RECORDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Makes the records of parts of a tagged model: of the modules that a part has nodes or parameters
 /// of, with those above them, and of others only where their tags would be different ones without.
@@ -31200,7 +31279,7 @@ private:
     std::unordered_multimap<id, id> named_below_;           // by the selected module above
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_RECORDS_HPP
 
@@ -31208,7 +31287,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP
 #define STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One file with the data of tensors that several models share: each tensor is written once.
 ///
@@ -31393,7 +31472,7 @@ inline bool append_stored(const wire_model& model, id tensor, weight_store& stor
     return true;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP
 
@@ -31401,7 +31480,7 @@ inline bool append_stored(const wire_model& model, id tensor, weight_store& stor
 #ifndef STEMMA_ONNX_DETAIL_GRAPH_EXTRAS_HPP
 #define STEMMA_ONNX_DETAIL_GRAPH_EXTRAS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
 struct tensor_annotation {
@@ -31451,7 +31530,7 @@ struct graph_extras {
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_EXTRAS_HPP
 
@@ -31459,7 +31538,7 @@ struct graph_extras {
 #ifndef STEMMA_ONNX_DETAIL_RENAME_VALUES_HPP
 #define STEMMA_ONNX_DETAIL_RENAME_VALUES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Messages that name values, and the names themselves.
 enum class names_in : std::uint8_t {
@@ -31553,7 +31632,7 @@ private:
     std::map<std::string, std::string, std::less<>> names_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_RENAME_VALUES_HPP
 
@@ -31561,7 +31640,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_CUT_MODEL_HPP
 #define STEMMA_CUT_DETAIL_CUT_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata of a part say of where it was cut out.
 inline constexpr std::string_view cut_key = "pkg.stemma.cut";
@@ -31888,7 +31967,7 @@ private:
     detail::new_names renaming_; // of values at the boundary
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_MODEL_HPP
 
@@ -31896,7 +31975,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_RANDOM_NODES_HPP
 #define STEMMA_CUT_DETAIL_RANDOM_NODES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
 /// trains, or may do so because its third input is not a constant false (from opset 12 on).
@@ -31933,7 +32012,7 @@ namespace stemma::detail {
     return random;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_RANDOM_NODES_HPP
 
@@ -31941,7 +32020,7 @@ namespace stemma::detail {
 #ifndef STEMMA_CUT_DETAIL_WRITE_CUTS_HPP
 #define STEMMA_CUT_DETAIL_WRITE_CUTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
 /// nothing; see `cut_planner::plan`.
@@ -32151,7 +32230,7 @@ void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
         {workers, std::clamp<std::size_t>(count / (8 * workers), 1, most_at_once), in_flight});
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_WRITE_CUTS_HPP
 
@@ -32159,7 +32238,7 @@ void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
 #ifndef STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 #define STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the body of a function runs: for one call of it.
 struct inlined_place {
@@ -32322,7 +32401,7 @@ private:
     std::size_t next_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 
@@ -32330,7 +32409,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_CALL_FRAME_HPP
 #define STEMMA_FOLD_DETAIL_CALL_FRAME_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One call of a function: what the names and attributes in its body stand for.
 struct call_frame {
@@ -32384,7 +32463,7 @@ private:
     return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_CALL_FRAME_HPP
 
@@ -32392,7 +32471,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP
 #define STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What an AttributeProto is called, and which attribute of the function around it stands for.
 struct attribute_names {
@@ -32450,7 +32529,7 @@ inline void append_attribute_reference(message_tree& node, wire_reader fields,
     });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP
 
@@ -32458,7 +32537,7 @@ inline void append_attribute_reference(message_tree& node, wire_reader fields,
 #ifndef STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP
 #define STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a node says it is.
 struct operator_name {
@@ -32539,7 +32618,7 @@ read_function_bodies(const wire_model& model) {
     return bodies;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP
 
@@ -32547,7 +32626,7 @@ read_function_bodies(const wire_model& model) {
 #ifndef STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP
 #define STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Puts the bodies of functions where these are called, at any depth and in bodies of control flow.
 ///
@@ -32912,7 +32991,7 @@ private:
     std::size_t calls_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP
 
@@ -32920,7 +32999,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP
 #define STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A changed copy of a model that goes away with this object: a file beside an output, or bytes in
 /// memory.
@@ -32971,7 +33050,7 @@ private:
     std::optional<wire_model> model_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP
 
@@ -32979,7 +33058,7 @@ private:
 #ifndef STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
 #define STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How one sequence of bytes is made of another one. Texts that are put in twice are kept once.
 class byte_patch {
@@ -33153,7 +33232,7 @@ private:
     byte_patch patch_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
 
@@ -33161,7 +33240,7 @@ private:
 #ifndef STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP
 #define STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A model as it is without tags: the file itself, or, where that is tagged, a copy without them
 /// that goes away with this object.
@@ -33213,7 +33292,7 @@ private:
     std::optional<detail::temporary_model> copy_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP
 
@@ -33221,7 +33300,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP
 #define STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A model without tags, with its functions put in where they are called. It goes away with this
 /// object.
@@ -33264,7 +33343,7 @@ private:
     std::vector<attribution> attributions_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP
 
@@ -33272,7 +33351,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_PART_CUTTER_HPP
 #define STEMMA_CUT_DETAIL_PART_CUTTER_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What cutting needs to know of a model, whatever its modules are.
 struct cut_basis {
@@ -33605,7 +33684,7 @@ private:
     std::vector<std::size_t> left_; // places of modules, ascending
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_CUTTER_HPP
 
@@ -33613,7 +33692,7 @@ private:
 #ifndef STEMMA_CUT_MODEL_PART_HPP
 #define STEMMA_CUT_MODEL_PART_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A part of a model, cut out and not yet written: a model of its own. Cheap to copy.
 ///
@@ -33732,7 +33811,7 @@ private:
     bool sync_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_MODEL_PART_HPP
 
@@ -33740,7 +33819,7 @@ private:
 #ifndef STEMMA_CUT_MODEL_CUTTER_HPP
 #define STEMMA_CUT_MODEL_CUTTER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is to be cut out of a model: a module with all that lies below it, or some nodes.
 struct cut_subject {
@@ -33963,7 +34042,7 @@ private:
     std::shared_ptr<detail::cut_basis> basis_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_MODEL_CUTTER_HPP
 
@@ -33971,7 +34050,7 @@ private:
 #ifndef STEMMA_CUT_SPLIT_PLAN_HPP
 #define STEMMA_CUT_SPLIT_PLAN_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// One part of a split model.
 struct split_part {
@@ -34160,7 +34239,7 @@ private:
     std::vector<id> order_;            // vertices that are not constant, producers first
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_PLAN_HPP
 
@@ -34168,7 +34247,7 @@ private:
 #ifndef STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP
 #define STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the nodes of functions run first.
 class first_calls {
@@ -34410,7 +34489,7 @@ private:
     id next_node_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP
 
@@ -34418,7 +34497,7 @@ private:
 #ifndef STEMMA_CUT_MODEL_LOADS_HPP
 #define STEMMA_CUT_MODEL_LOADS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the nodes of a model add to a part, for a `cost_policy`, with all that these may ask. What
 /// is not counted is read when it is asked for; types that the file does not declare are inferred.
@@ -34571,7 +34650,7 @@ private:
     std::vector<id> tensor_of_;                        // by value
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_MODEL_LOADS_HPP
 
@@ -34579,7 +34658,7 @@ private:
 #ifndef STEMMA_CUT_SPLIT_OPTIONS_HPP
 #define STEMMA_CUT_SPLIT_OPTIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a model is divided into parts that run one after the other.
 struct split_options {
@@ -34595,7 +34674,7 @@ struct split_options {
     std::function<void(std::string_view)> note{}; ///< hears what a user should know
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_OPTIONS_HPP
 
@@ -34603,7 +34682,7 @@ struct split_options {
 #ifndef STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 #define STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A type as people read it.
 struct described_type {
@@ -34682,7 +34761,7 @@ struct described_type {
     return detail::describe_type(detail::read_type(type), 0);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 
@@ -34690,7 +34769,7 @@ struct described_type {
 #ifndef STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP
 #define STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata of a part say of the split it belongs to.
 inline constexpr std::string_view split_key = "pkg.stemma.split";
@@ -34888,7 +34967,7 @@ private:
     weight_store& store_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP
 
@@ -34896,7 +34975,7 @@ private:
 #ifndef STEMMA_CUT_SPLIT_TO_FOLDER_HPP
 #define STEMMA_CUT_SPLIT_TO_FOLDER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -35022,7 +35101,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     return manifest;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_TO_FOLDER_HPP
 
@@ -35030,7 +35109,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
 #ifndef STEMMA_FOLD_DETAIL_EDIT_BODIES_HPP
 #define STEMMA_FOLD_DETAIL_EDIT_BODIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Appends the fields of a node with other bodies: `body(g, fields)` appends every part of body
 /// `g`, of which `fields` reads what it is. All else stays, unless `change(field)` changes it.
@@ -35077,7 +35156,7 @@ void edit_nodes(message_tree& out, const wire_model& model, const graph_contents
     });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_EDIT_BODIES_HPP
 
@@ -35085,7 +35164,7 @@ void edit_nodes(message_tree& out, const wire_model& model, const graph_contents
 #ifndef STEMMA_FOLD_DETAIL_FOLD_PLAN_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_PLAN_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A function that a model is to get.
 struct planned_function {
@@ -35183,7 +35262,7 @@ struct fold_plan {
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_PLAN_HPP
 
@@ -35191,7 +35270,7 @@ struct fold_plan {
 #ifndef STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
 [[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
@@ -35369,7 +35448,7 @@ private:
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP
 
@@ -35377,7 +35456,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_FOLD_RECORD_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_RECORD_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How a text of one node differs from what its function makes expect.
 struct text_change {
@@ -35709,7 +35788,7 @@ private:
     return reader.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_RECORD_HPP
 
@@ -35717,7 +35796,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_DISSOLVE_REGIONS_HPP
 #define STEMMA_FOLD_DETAIL_DISSOLVE_REGIONS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Counts the operators of all regions anew. Complexity: O(items).
 inline void count_operators(std::vector<fold_region>& regions) {
@@ -35792,7 +35871,7 @@ inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>
     count_operators(regions);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_DISSOLVE_REGIONS_HPP
 
@@ -35800,7 +35879,7 @@ inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>
 #ifndef STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a node is a Constant of the standard. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
@@ -35963,7 +36042,7 @@ void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same)
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP
 
@@ -35971,7 +36050,7 @@ void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same)
 #ifndef STEMMA_ONNX_DETAIL_VALUES_READ_HPP
 #define STEMMA_ONNX_DETAIL_VALUES_READ_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the values that a node reads, by slot, `no_id` for omitted ones; then those that its
 /// bodies capture, each once, in the order of readers. Complexity: O(nodes inside).
@@ -36013,7 +36092,7 @@ namespace stemma::detail {
     return values;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_VALUES_READ_HPP
 
@@ -36021,7 +36100,7 @@ namespace stemma::detail {
 #ifndef STEMMA_FOLD_NODE_SHAPES_HPP
 #define STEMMA_FOLD_NODE_SHAPES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a node's fields is told apart only by name.
 enum class node_text : std::uint8_t {
@@ -36186,7 +36265,7 @@ private:
     const graph_contents& contents_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_NODE_SHAPES_HPP
 
@@ -36194,7 +36273,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_FOLD_CHANGES_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_CHANGES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds what a folded model has to record of a graph of the one it is made of: the order of the
 /// operators, and the texts that do not follow from the bodies of functions.
@@ -36312,7 +36391,7 @@ private:
     folded_graph_record record_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_CHANGES_HPP
 
@@ -36320,7 +36399,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_FOLD_INFOS_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_INFOS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The first IR version whose functions say of which types their values are.
 inline constexpr std::int64_t first_version_with_function_infos = 10;
@@ -36439,7 +36518,7 @@ private:
     std::vector<std::pair<id, std::string_view>> none_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_INFOS_HPP
 
@@ -36447,7 +36526,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_REGION_EXPORTS_HPP
 #define STEMMA_FOLD_DETAIL_REGION_EXPORTS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A graph of a model that has regions.
 struct divided_graph {
@@ -36525,7 +36604,7 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
     return first;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_EXPORTS_HPP
 
@@ -36533,7 +36612,7 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
 #ifndef STEMMA_FOLD_DETAIL_REGION_FORMS_HPP
 #define STEMMA_FOLD_DETAIL_REGION_FORMS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
 /// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
@@ -36807,7 +36886,7 @@ private:
     std::unordered_map<std::uint64_t, id> ways_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_FORMS_HPP
 
@@ -36815,7 +36894,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP
 #define STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds regions that do the same, and what goes into and comes out of each.
 template <module_view Modules, node_shapes_like Shapes>
@@ -37075,7 +37154,7 @@ void classify_regions(const onnx_model& model, const graph_contents& contents,
         .classify_all();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP
 
@@ -37083,7 +37162,7 @@ void classify_regions(const onnx_model& model, const graph_contents& contents,
 #ifndef STEMMA_FOLD_DETAIL_FOLD_NODES_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_NODES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
 template <module_view Modules>
@@ -37250,7 +37329,7 @@ private:
     const fold_names& names_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_NODES_HPP
 
@@ -37258,7 +37337,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The first IR version whose models may have functions.
 inline constexpr std::int64_t first_version_with_functions = 8;
@@ -37533,7 +37612,7 @@ private:
     message_tree out_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
 
@@ -37541,7 +37620,7 @@ private:
 #ifndef STEMMA_FOLD_PLAN_FOLD_HPP
 #define STEMMA_FOLD_PLAN_FOLD_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -37775,7 +37854,7 @@ template <module_view Modules, detail::node_shapes_like Shapes>
         .plan();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_PLAN_FOLD_HPP
 
@@ -37783,7 +37862,7 @@ template <module_view Modules, detail::node_shapes_like Shapes>
 #ifndef STEMMA_ONNX_WRITE_ROPE_HPP
 #define STEMMA_ONNX_WRITE_ROPE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Whether a tagged file keeps the lines of programs where its nodes were written.
 enum class written_sources : std::uint8_t {
@@ -37844,7 +37923,7 @@ inline void write_rope(const message_tree& rope, const mapped_file& file, const 
     written.commit(options.sync);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_WRITE_ROPE_HPP
 
@@ -37852,7 +37931,7 @@ inline void write_rope(const message_tree& rope, const mapped_file& file, const 
 #ifndef STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
 #define STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the number that begins a text. Requires: it is long enough.
 template <class Number>
@@ -37998,7 +38077,7 @@ private:
     return made;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TENSOR_TEXT_HPP
 
@@ -38006,7 +38085,7 @@ private:
 #ifndef STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP
 #define STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An attribute of a node as people read it.
 struct described_attribute {
@@ -38264,7 +38343,7 @@ private:
     const wire_model* model_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP
 
@@ -38272,7 +38351,7 @@ private:
 #ifndef STEMMA_QUERY_MODEL_FACTS_HPP
 #define STEMMA_QUERY_MODEL_FACTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What queries ask of an ONNX model: attributes, types, weights and sizes. Each kind of fact is
 /// collected when it is first asked for; for one thread.
@@ -38428,7 +38507,7 @@ private:
     mutable std::optional<module_statistics> statistics_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_MODEL_FACTS_HPP
 
@@ -38436,7 +38515,7 @@ private:
 #ifndef STEMMA_QUERY_QUERY_ANSWER_HPP
 #define STEMMA_QUERY_QUERY_ANSWER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a model a query asks for.
 struct query_answer {
@@ -38678,7 +38757,7 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
     write_values("initializers", answer.initializers);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_ANSWER_HPP
 
@@ -38686,7 +38765,7 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
 #ifndef STEMMA_QUERY_FIND_MODULES_HPP
 #define STEMMA_QUERY_FIND_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -38894,7 +38973,7 @@ struct queried_part {
     return asked;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_FIND_MODULES_HPP
 
@@ -38902,7 +38981,7 @@ struct queried_part {
 #ifndef STEMMA_FOLD_FOLD_FILE_HPP
 #define STEMMA_FOLD_FOLD_FILE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which modules become functions, and how.
 struct module_folding {
@@ -39249,7 +39328,7 @@ void write_folds(Sink& sink, const model_fold& folded, const attributed_model& o
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_FOLD_FILE_HPP
 
@@ -39257,7 +39336,7 @@ void write_folds(Sink& sink, const model_fold& folded, const attributed_model& o
 #ifndef STEMMA_FOLD_DETAIL_FOLDED_FUNCTIONS_HPP
 #define STEMMA_FOLD_DETAIL_FOLDED_FUNCTIONS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which functions of a model folding made, and where in bodies it changed something.
 class folded_functions {
@@ -39353,7 +39432,7 @@ private:
     std::unordered_set<id> holders_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLDED_FUNCTIONS_HPP
 
@@ -39361,7 +39440,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_OPENED_CALLS_HPP
 #define STEMMA_FOLD_DETAIL_OPENED_CALLS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline void check_fold(bool fits, const wire_model& model) {
     if (!fits) {
@@ -39686,7 +39765,7 @@ private:
     std::size_t next_change_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_OPENED_CALLS_HPP
 
@@ -39694,7 +39773,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP
 #define STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Makes one graph of a folded model again as it was, part by part.
 class unfolded_graph {
@@ -39796,7 +39875,7 @@ private:
     std::uint32_t part_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP
 
@@ -39804,7 +39883,7 @@ private:
 #ifndef STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
 #define STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Opens the calls that folding made, and makes the bytes again that were folded.
 class fold_opener {
@@ -39955,7 +40034,7 @@ private:
     return text ? std::optional(read_fold_record(*text, model.file())) : std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
 
@@ -39963,7 +40042,7 @@ private:
 #ifndef STEMMA_FOLD_UNFOLD_FILE_HPP
 #define STEMMA_FOLD_UNFOLD_FILE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How the nodes are named that come out of calls.
 enum class unfolded_names : std::uint8_t {
@@ -40113,7 +40192,7 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
     return write(known.file(), known.model(), &known);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_UNFOLD_FILE_HPP
 
@@ -40121,7 +40200,7 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
 #ifndef STEMMA_NUMERICS_MODULE_VALUES_HPP
 #define STEMMA_NUMERICS_MODULE_VALUES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The values at the borders of modules, each with all that lies below it, as a run of the model
 /// can show them: values of the main graph that depend on more than weights.
@@ -40230,7 +40309,7 @@ template <class Drop>
             detail::grouped(tree.size(), out, is_seen), detail::running_order(graph)};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_MODULE_VALUES_HPP
 
@@ -40238,7 +40317,7 @@ template <class Drop>
 #ifndef STEMMA_NUMERICS_NPZ_HPP
 #define STEMMA_NUMERICS_NPZ_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A member of an .npz file: the content of an .npy file.
 struct npz_entry {
@@ -40357,7 +40436,7 @@ private:
     std::uint64_t count_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_NPZ_HPP
 
@@ -40365,7 +40444,7 @@ private:
 #ifndef STEMMA_NUMERICS_VALUE_FILE_HPP
 #define STEMMA_NUMERICS_VALUE_FILE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -40560,7 +40639,7 @@ private:
     std::map<std::string, entry, std::less<>> entries_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_VALUE_FILE_HPP
 
@@ -40568,7 +40647,7 @@ private:
 #ifndef STEMMA_NUMERICS_PAIR_VALUES_HPP
 #define STEMMA_NUMERICS_PAIR_VALUES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How it is known that two values are the same one.
 enum class value_pairing : std::uint8_t {
@@ -40792,7 +40871,7 @@ pair_values(const observed_model& a, const observed_model& b, const given_pairs&
     return detail::value_pairer(a, b, given).pair();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_PAIR_VALUES_HPP
 
@@ -40800,7 +40879,7 @@ pair_values(const observed_model& a, const observed_model& b, const given_pairs&
 #ifndef STEMMA_NUMERICS_COMPARE_NUMERICS_HPP
 #define STEMMA_NUMERICS_COMPARE_NUMERICS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is known of where the difference in a module's results comes from.
 enum class module_verdict : std::uint8_t {
@@ -41056,7 +41135,7 @@ void write_numerics(Sink& sink, const numerics_report& report, const observed_mo
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_COMPARE_NUMERICS_HPP
 
@@ -41064,7 +41143,7 @@ void write_numerics(Sink& sink, const numerics_report& report, const observed_mo
 #ifndef STEMMA_NUMERICS_ISOLATE_MODULES_HPP
 #define STEMMA_NUMERICS_ISOLATE_MODULES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A part of the second model that is to run on values of the first.
 struct isolated_part {
@@ -41295,7 +41374,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
     return count;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_ISOLATE_MODULES_HPP
 
@@ -41303,7 +41382,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
 #ifndef STEMMA_NUMERICS_PROBE_MANIFEST_HPP
 #define STEMMA_NUMERICS_PROBE_MANIFEST_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the names of the values in a list that `model_prober` wrote (`stemma.probe/1`).
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
@@ -41329,7 +41408,7 @@ namespace stemma {
     return names;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_PROBE_MANIFEST_HPP
 
@@ -41337,7 +41416,7 @@ namespace stemma {
 #ifndef STEMMA_NUMERICS_PROBE_MODEL_HPP
 #define STEMMA_NUMERICS_PROBE_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What `model_prober` shows.
 struct probe_options {
@@ -41701,7 +41780,7 @@ private:
     std::vector<std::pair<id, probe_omission>> left_out_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_PROBE_MODEL_HPP
 
@@ -41709,7 +41788,7 @@ private:
 #ifndef STEMMA_ONNX_WITHOUT_WEIGHTS_HPP
 #define STEMMA_ONNX_WITHOUT_WEIGHTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -41750,7 +41829,7 @@ private:
     return std::move(light.text);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_WITHOUT_WEIGHTS_HPP
 
@@ -41758,7 +41837,7 @@ private:
 #ifndef STEMMA_OPEN_MODEL_NOTES_HPP
 #define STEMMA_OPEN_MODEL_NOTES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -41901,7 +41980,7 @@ private:
     return detail::note_taker(opened).notes();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_MODEL_NOTES_HPP
 
@@ -41909,7 +41988,7 @@ private:
 #ifndef STEMMA_OPEN_ORIGINAL_MODEL_HPP
 #define STEMMA_OPEN_ORIGINAL_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -42152,7 +42231,7 @@ carry_tags(std::shared_ptr<attributed_model> original, const std::string& change
     return std::make_unique<attributed_model>(changed, std::move(options));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_ORIGINAL_MODEL_HPP
 
@@ -42160,7 +42239,7 @@ carry_tags(std::shared_ptr<attributed_model> original, const std::string& change
 #ifndef STEMMA_OPEN_POLICY_NAMES_HPP
 #define STEMMA_OPEN_POLICY_NAMES_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Policies by their names in a registry, as a command line or a configuration has them; "" for
 /// what is not chosen.
@@ -42221,7 +42300,7 @@ struct policy_names {
     return options;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_POLICY_NAMES_HPP
 
@@ -42229,7 +42308,7 @@ struct policy_names {
 #ifndef STEMMA_OPEN_STRIP_MODEL_HPP
 #define STEMMA_OPEN_STRIP_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Sizes of a file before and after something was taken out.
 struct stripped_sizes {
@@ -42264,7 +42343,7 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
     return {file.bytes().size(), static_cast<std::uint64_t>(plan.size())};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_STRIP_MODEL_HPP
 
@@ -42272,7 +42351,7 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
 #ifndef STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP
 #define STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by value, the nodes that read it, ascending, each as often as it reads it.
 /// Complexity: O(values + inputs).
@@ -42341,7 +42420,7 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
     return tags;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP
 
@@ -42349,7 +42428,7 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
 #ifndef STEMMA_RECORD_SUMMARY_HPP
 #define STEMMA_RECORD_SUMMARY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -42525,7 +42604,7 @@ void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("seconds", summary.seconds);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_SUMMARY_HPP
 
@@ -42533,7 +42612,7 @@ void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
 #ifndef STEMMA_RECORD_SIDECAR_HPP
 #define STEMMA_RECORD_SIDECAR_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Writes one module as reports show it: an object on one line.
 /// Complexity: O(length of what it writes).
@@ -42790,7 +42869,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_SIDECAR_HPP
 
@@ -42798,7 +42877,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
 #ifndef STEMMA_OPEN_WRITE_TAGGED_HPP
 #define STEMMA_OPEN_WRITE_TAGGED_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -42961,7 +43040,7 @@ inline void write_sidecar(const std::string& output, attributed_model& opened,
     written.commit(sync);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_WRITE_TAGGED_HPP
 
@@ -42969,7 +43048,7 @@ inline void write_sidecar(const std::string& output, attributed_model& opened,
 #ifndef STEMMA_PLAN_ANNOTATE_LAYERS_HPP
 #define STEMMA_PLAN_ANNOTATE_LAYERS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -43030,7 +43109,7 @@ inline void annotate_layers(const attributed_model& opened, std::span<const id> 
     written.commit(options.sync);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PLAN_ANNOTATE_LAYERS_HPP
 
@@ -43038,7 +43117,7 @@ inline void annotate_layers(const attributed_model& opened, std::span<const id> 
 #ifndef STEMMA_PLAN_PLACEMENT_HPP
 #define STEMMA_PLAN_PLACEMENT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which execution provider a node runs on, as ONNX Runtime says.
 struct placed_node {
@@ -43228,7 +43307,7 @@ void write_placement(Sink& sink, const module_placement& placement,
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PLAN_PLACEMENT_HPP
 
@@ -43236,7 +43315,7 @@ void write_placement(Sink& sink, const module_placement& placement,
 #ifndef STEMMA_PLAN_PRECISION_PLAN_HPP
 #define STEMMA_PLAN_PRECISION_PLAN_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The nodes that a quantizer or runtime is to treat otherwise than the rest.
 struct precision_plan {
@@ -43487,7 +43566,7 @@ std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_
     return 0;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PLAN_PRECISION_PLAN_HPP
 
@@ -43495,7 +43574,7 @@ std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_
 #ifndef STEMMA_QUERY_SORT_BY_COST_HPP
 #define STEMMA_QUERY_SORT_BY_COST_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Sorts the modules and nodes of an answer by what they cost, the costliest first, and leaves the
 /// first ones of each list. Nodes in functions count at the calls, and are last.
@@ -43511,7 +43590,7 @@ inline void sort_by_cost(query_answer& answer, const model_cost& cost, cost_meas
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_SORT_BY_COST_HPP
 
@@ -43519,7 +43598,7 @@ inline void sort_by_cost(query_answer& answer, const model_cost& cost, cost_meas
 #ifndef STEMMA_REPORT_MODEL_ANALYSIS_HPP
 #define STEMMA_REPORT_MODEL_ANALYSIS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A weight that nodes of several modules read.
 struct shared_weight {
@@ -43682,7 +43761,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.end_array();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODEL_ANALYSIS_HPP
 
@@ -43690,7 +43769,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
 #ifndef STEMMA_CAPTURE_DETAIL_ORACLE_HPP
 #define STEMMA_CAPTURE_DETAIL_ORACLE_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The true modules of nodes, by name: a file of format `fixture-truth/1`.
 class oracle_file {
@@ -43758,7 +43837,7 @@ private:
     std::unordered_map<std::string, truth> by_name_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_ORACLE_HPP
 
@@ -43766,7 +43845,7 @@ private:
 #ifndef STEMMA_REPORT_SUMMARIZE_MODEL_HPP
 #define STEMMA_REPORT_SUMMARIZE_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The true module of each node, by path; nothing where that is not known.
 using true_modules = std::vector<std::optional<std::string>>;
@@ -43885,7 +43964,7 @@ void write_summary(Sink& sink, const tag_summary& summary) {
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_SUMMARIZE_MODEL_HPP
 
@@ -43893,7 +43972,7 @@ void write_summary(Sink& sink, const tag_summary& summary) {
 #ifndef STEMMA_REPORT_ANALYZE_MODEL_HPP
 #define STEMMA_REPORT_ANALYZE_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What one part of a capture says of the nodes of a model.
 struct captured_share {
@@ -44023,7 +44102,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_ANALYZE_MODEL_HPP
 
@@ -44031,7 +44110,7 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
 #ifndef STEMMA_TYPES_VALUE_DESCRIPTIONS_HPP
 #define STEMMA_TYPES_VALUE_DESCRIPTIONS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Names, types and shapes of the values of a model: as declared, as initializers have them, or as
 /// far as they follow from those.
@@ -44085,7 +44164,7 @@ private:
     std::vector<id> tensor_of_; // by value: place among the tensors
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_VALUE_DESCRIPTIONS_HPP
 
@@ -44093,7 +44172,7 @@ private:
 #ifndef STEMMA_REPORT_MODULE_EXPLANATION_HPP
 #define STEMMA_REPORT_MODULE_EXPLANATION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A value that crosses the border of a module.
 struct crossing_value {
@@ -44349,7 +44428,7 @@ private:
     std::vector<id> rank_;                 // by node: place in the order
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODULE_EXPLANATION_HPP
 
@@ -44357,7 +44436,7 @@ private:
 #ifndef STEMMA_REPORT_EXPLANATION_HPP
 #define STEMMA_REPORT_EXPLANATION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a claim about a node is to what was decided.
 enum class claim_relation : std::uint8_t {
@@ -44730,7 +44809,7 @@ private:
     mutable std::optional<module_explainer> of_modules_; // once it is needed
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPLANATION_HPP
 
@@ -44738,7 +44817,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_WRITE_ORIGIN_HPP
 #define STEMMA_WEIGHTS_DETAIL_WRITE_ORIGIN_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Adds what is known of one initializer to an object that is open.
 template <text_sink Sink>
@@ -44760,7 +44839,7 @@ void write_origin(json_writer<Sink>& json, const parameter_origin& origin) {
     json.member("confidence", origin.confidence);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_WRITE_ORIGIN_HPP
 
@@ -44768,7 +44847,7 @@ void write_origin(json_writer<Sink>& json, const parameter_origin& origin) {
 #ifndef STEMMA_REPORT_EXPLANATION_JSON_HPP
 #define STEMMA_REPORT_EXPLANATION_JSON_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -45076,7 +45155,7 @@ void write_explanations(Sink& sink, std::span<const explanation> answers, const 
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPLANATION_JSON_HPP
 
@@ -45084,7 +45163,7 @@ void write_explanations(Sink& sink, std::span<const explanation> answers, const 
 #ifndef STEMMA_REPORT_EXPLORER_OVERLAY_HPP
 #define STEMMA_REPORT_EXPLORER_OVERLAY_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -45148,7 +45227,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     return bytes;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPLORER_OVERLAY_HPP
 
@@ -45156,7 +45235,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
 #ifndef STEMMA_REPORT_DETAIL_REPORT_NAMES_HPP
 #define STEMMA_REPORT_DETAIL_REPORT_NAMES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Names under which reports list nodes and initializers: no two are equal.
 ///
@@ -45243,7 +45322,7 @@ private:
     std::vector<bool> value_named_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_REPORT_NAMES_HPP
 
@@ -45251,7 +45330,7 @@ private:
 #ifndef STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
 #define STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes of every node and initializer, by name, its type, what it reads and makes, and its tags
 /// (docs/operations.schema.json).
@@ -45309,7 +45388,7 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
     json.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
 
@@ -45317,7 +45396,7 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
 #ifndef STEMMA_REPORT_DETAIL_OVERLAY_FORMATS_HPP
 #define STEMMA_REPORT_DETAIL_OVERLAY_FORMATS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The schema of overlays that any program may write.
 inline constexpr std::string_view own_overlay_schema = "stemma.overlay/1";
@@ -45402,7 +45481,7 @@ find_overlay_format(std::string_view schema) noexcept {
     return all;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_OVERLAY_FORMATS_HPP
 
@@ -45410,7 +45489,7 @@ find_overlay_format(std::string_view schema) noexcept {
 #ifndef STEMMA_REPORT_OVERLAY_TABLE_HPP
 #define STEMMA_REPORT_OVERLAY_TABLE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What an overlay says of one thing: a number, a text, or nothing.
 using overlay_cell = std::variant<std::monostate, double, std::string>;
@@ -45711,7 +45790,7 @@ private:
     return detail::overlay_reader(file, opened).read(text);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_OVERLAY_TABLE_HPP
 
@@ -45719,7 +45798,7 @@ private:
 #ifndef STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
 #define STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Numbers of one column of an overlay as colours: white for the best, red for the worst there is.
 class overlay_colours {
@@ -45834,7 +45913,7 @@ private:
     double most_ = -std::numeric_limits<double>::infinity();
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP
 
@@ -45842,7 +45921,7 @@ private:
 #ifndef STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
 #define STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What exporters work out shapes with, sorted.
 inline constexpr std::array<std::string_view, 38> shape_operators{"Abs",
@@ -45941,7 +46020,7 @@ static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
     return quiet;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP
 
@@ -45949,7 +46028,7 @@ static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
 #ifndef STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
 #define STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::uint64_t number) {
@@ -46075,7 +46154,7 @@ private:
     std::vector<bool> leaves_; // by value: is an output of the model
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
 
@@ -46083,7 +46162,7 @@ private:
 #ifndef STEMMA_REPORT_MODEL_EXPLORER_HPP
 #define STEMMA_REPORT_MODEL_EXPLORER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -46441,7 +46520,7 @@ void write_model_explorer(Sink& sink, std::string_view label, const wire_model& 
     detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODEL_EXPLORER_HPP
 
@@ -46449,7 +46528,7 @@ void write_model_explorer(Sink& sink, std::string_view label, const wire_model& 
 #ifndef STEMMA_REPORT_EXPORT_MODEL_HPP
 #define STEMMA_REPORT_EXPORT_MODEL_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
 /// forgotten. Complexity: that of the overload that is given all parts, as below.
@@ -46560,7 +46639,7 @@ void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bo
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPORT_MODEL_HPP
 
@@ -46568,7 +46647,7 @@ void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bo
 #ifndef STEMMA_REPORT_LINE_TABLE_HPP
 #define STEMMA_REPORT_LINE_TABLE_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What was written in one line of a program.
 struct line_row {
@@ -46688,7 +46767,7 @@ void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_colu
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_LINE_TABLE_HPP
 
@@ -46696,7 +46775,7 @@ void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_colu
 #ifndef STEMMA_REPORT_SOURCE_TEXT_HPP
 #define STEMMA_REPORT_SOURCE_TEXT_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What stands in a file where a node was written.
 struct source_text {
@@ -46766,7 +46845,7 @@ private:
     std::map<std::string, std::optional<mapped_file>, std::less<>> files_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_SOURCE_TEXT_HPP
 
@@ -46774,7 +46853,7 @@ private:
 #ifndef STEMMA_REPORT_SYNC_NAVIGATION_HPP
 #define STEMMA_REPORT_SYNC_NAVIGATION_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Writes which nodes belong together as the mapping that Model Explorer takes for its view of two
 /// models side by side (`sync_navigation`): nodes of the main graphs, under the ids that
@@ -46833,7 +46912,7 @@ void write_sync_navigation(Sink& sink, std::span<const node_link> links, const o
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_SYNC_NAVIGATION_HPP
 
@@ -46841,7 +46920,7 @@ void write_sync_navigation(Sink& sink, std::span<const node_link> links, const o
 #ifndef STEMMA_TYPES_TYPES_BY_NAME_HPP
 #define STEMMA_TYPES_TYPES_BY_NAME_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Adds types to values that are known by graph and name, as what infers types with the ONNX
 /// library tells of them.
@@ -46877,7 +46956,7 @@ private:
     std::vector<id> graphs_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_TYPES_BY_NAME_HPP
 
@@ -46885,7 +46964,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
 #define STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The numbers of real types in TensorProto.DataType that values are converted between.
 enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat16 = 16 };
@@ -47107,7 +47186,7 @@ inline void transpose_columns(std::size_t width, const char* from, std::size_t r
     return bytes;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP
 
@@ -47115,7 +47194,7 @@ inline void transpose_columns(std::size_t width, const char* from, std::size_t r
 #ifndef STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP
 #define STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The elements of an entry, row by row.
 struct entry_values {
@@ -47429,7 +47508,7 @@ private:
     std::string problem_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP
 
@@ -47437,7 +47516,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP
 #define STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What PyTorch's modules call what an operator reads.
 struct slot_role {
@@ -47512,7 +47591,7 @@ FastGelu . bias
     return {};
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP
 
@@ -47520,7 +47599,7 @@ FastGelu . bias
 #ifndef STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// An entry of a `state_dict`, as far as it is known.
 struct state_entry {
@@ -47653,7 +47732,7 @@ private:
     std::map<std::string, id, std::less<>> by_name_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP
 
@@ -47661,7 +47740,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP
 #define STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node that reads an initializer, also behind others that only hand it on.
 struct weight_use {
@@ -47753,7 +47832,7 @@ collect_weight_uses(const wire_model& model, std::span<const attribution> attrib
     return uses;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP
 
@@ -47761,7 +47840,7 @@ collect_weight_uses(const wire_model& model, std::span<const attribution> attrib
 #ifndef STEMMA_WEIGHTS_DETAIL_WEIGHT_SEARCH_HPP
 #define STEMMA_WEIGHTS_DETAIL_WEIGHT_SEARCH_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the shape of an initializer follows from that of an entry.
 struct shape_relation {
@@ -47924,7 +48003,7 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_WEIGHT_SEARCH_HPP
 
@@ -47932,7 +48011,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the elements of an entry: where they lie, if they follow one another.
 [[nodiscard]] inline entry_values values_of(const checkpoint& from, const checkpoint_entry& entry) {
@@ -48203,7 +48282,7 @@ private:
     std::unordered_map<std::uint64_t, std::uint64_t> sums_; // by entry and type
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP
 
@@ -48211,7 +48290,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A recurrent operator: its weights, and which layer of its module it is.
 struct recurrent_layer {
@@ -48546,7 +48625,7 @@ private:
     bool norms_are_called_norm_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP
 
@@ -48554,7 +48633,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_DERIVED_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_DERIVED_ENTRIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds initializers that were computed of several entries of a checkpoint.
 class derived_entries {
@@ -48876,7 +48955,7 @@ private:
     content_entries& contents_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_DERIVED_ENTRIES_HPP
 
@@ -48884,7 +48963,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What tools write behind the name of an initializer when they make another one of it.
 struct made_of {
@@ -49193,7 +49272,7 @@ private:
     std::set<std::int64_t> tripled_;    // the longer extents of matrices thrice as long as wide
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP
 
@@ -49201,7 +49280,7 @@ private:
 #ifndef STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP
 #define STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By what the entries of initializers are looked for.
 struct identify_options {
@@ -49359,7 +49438,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     return std::move(search.origins);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP
 
@@ -49367,7 +49446,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
 #ifndef STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP
 #define STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Low-rank changes of weights, as PEFT writes them: `W + scale * B A` for modules by path.
 ///
@@ -49596,7 +49675,7 @@ private:
     bool fan_in_fan_out_ = false;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP
 
@@ -49604,7 +49683,7 @@ private:
 #ifndef STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP
 #define STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the elements of an initializer are, one behind the other.
 struct data_place {
@@ -49679,7 +49758,7 @@ inline void sort_places(std::vector<data_place>& places, const wire_model& model
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP
 
@@ -49687,7 +49766,7 @@ inline void sort_places(std::vector<data_place>& places, const wire_model& model
 #ifndef STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP
 #define STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The new values of entries, and the initializers that are made of them.
 class new_values {
@@ -49970,7 +50049,7 @@ private:
     std::string problem_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP
 
@@ -49978,7 +50057,7 @@ private:
 #ifndef STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP
 #define STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the entries of a checkpoint that no initializer was made of, in their order, without
 ///   those that only training reads: `num_batches_tracked`.
@@ -50063,7 +50142,7 @@ void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP
 
@@ -50071,7 +50150,7 @@ void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
 #ifndef STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
 #define STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which values `patch_weights` puts where.
 struct patch_options {
@@ -50291,7 +50370,7 @@ inline patch_report patch_weights(const attributed_model& opened, const std::str
     return detail::weight_patcher(opened, options).run(output);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
 

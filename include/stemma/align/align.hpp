@@ -11,7 +11,7 @@
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds for the operators of a model which captured operations they come from, and so which
 /// modules.
@@ -45,6 +45,6 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     return found;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_ALIGN_HPP

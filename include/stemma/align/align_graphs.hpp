@@ -12,7 +12,7 @@
 #include <stemma/align/rewritten_operators.hpp>
 #include <stemma/model/operator_view.hpp>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds for the operators of a changed graph those of the original that they came from, whoever
 /// changed it.
@@ -46,6 +46,6 @@ template <named_operators Before, named_operators After,
     return align_graphs(comparable(before), comparable(after), lexicon);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_ALIGN_GRAPHS_HPP

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which captured operation an operator comes from.
 struct aligned_operator {
@@ -85,6 +85,6 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_ALIGNMENT_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Operations that a front end saw, in the order in which they ran, with the module that ran each
 /// and what it read.
@@ -136,6 +136,6 @@ private:
     std::vector<std::string> faults_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_CAPTURED_OPERATIONS_HPP

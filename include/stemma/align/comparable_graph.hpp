@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where a value of a `comparable_graph` comes from.
 enum class value_role : std::uint8_t {
@@ -288,6 +288,6 @@ template <named_operators Ops>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_COMPARABLE_GRAPH_HPP

@@ -8,7 +8,7 @@
 #include <array>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What runtimes make one operator of, one group on a line: `types = operators that lead |
 /// operators that are fused in`.
@@ -64,6 +64,6 @@ ReorderInput ReorderOutput = Transpose
     return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_FUSED_OPERATORS_HPP

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By what a value or operator of a changed graph was found in the original, from nothing to best.
 enum class match_basis : std::uint8_t {
@@ -88,6 +88,6 @@ private:
     std::vector<match_basis> bases_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_GRAPH_ALIGNMENT_HPP

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How an exported operator fits a captured one, from not at all to best.
 enum class correspondence : std::uint8_t {
@@ -353,6 +353,6 @@ consteval bool explain_lexicon_policy() {
     return lexicon_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_LEXICON_HPP

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -147,6 +147,6 @@ private:
     std::unordered_map<std::string, std::vector<entry>> made_of_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ALIGN_REWRITTEN_OPERATORS_HPP

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
 /// what is there of a trace, an FX graph, TorchScript and the record of an export. Of what stemma
@@ -389,6 +389,6 @@ template <class FindModules = no_other_modules>
     return reader;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CAPTURE_CAPTURE_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the parts of a capture besides its modules say of a model.
 struct captured_evidence {
@@ -92,6 +92,6 @@ private:
     std::function<std::unique_ptr<opened_capture>()> open_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CAPTURE_CAPTURE_SOURCE_HPP

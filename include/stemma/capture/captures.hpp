@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -155,6 +155,6 @@ open_captures(const std::vector<std::string>& paths) {
     });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CAPTURE_CAPTURES_HPP

@@ -22,7 +22,7 @@
 #include <system_error>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -135,6 +135,6 @@ void check_data(const wire_model& model, Report report) {
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_DATA_HPP

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a model is checked besides its structure and its tags.
 struct check_options {
@@ -97,6 +97,6 @@ void write_findings(Sink& sink, std::span<const finding> found, const onnx_model
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_MODEL_HPP

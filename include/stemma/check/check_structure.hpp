@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -265,6 +265,6 @@ void check_structure(const wire_model& model, Report report) {
     detail::structure_checker<Report>(model, report).check();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_STRUCTURE_HPP

@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -281,6 +281,6 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECK_CHECK_TAGS_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A tensor of a checkpoint: what it is, and where its elements are.
 struct checkpoint_entry {
@@ -141,6 +141,6 @@ private:
     std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' names
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECKPOINT_CHECKPOINT_HPP

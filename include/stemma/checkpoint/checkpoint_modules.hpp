@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -114,6 +114,6 @@ namespace detail {
     return builder.build();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECKPOINT_CHECKPOINT_MODULES_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -125,6 +125,6 @@ struct checkpoint_part {
     return read_checkpoint(mapped_file(path));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CHECKPOINT_READ_CHECKPOINT_HPP

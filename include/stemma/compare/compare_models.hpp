@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of two models is compared.
 struct compared_parts {
@@ -193,6 +193,6 @@ void write_comparison(Sink& sink, const model_comparison& found, const attribute
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_COMPARE_MODELS_HPP

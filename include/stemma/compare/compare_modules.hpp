@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How two modules, of one model or of two, differ.
 struct module_comparison {
@@ -202,6 +202,6 @@ void write_module_diff(Sink& sink, const module_comparison& found, const attribu
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_COMPARE_MODULES_HPP

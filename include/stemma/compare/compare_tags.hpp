@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How the primary tags of two models differ.
 struct tag_comparison {
@@ -132,6 +132,6 @@ struct tag_comparison {
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_COMPARE_TAGS_HPP

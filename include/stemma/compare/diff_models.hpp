@@ -7,7 +7,7 @@
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/open/attributed_model.hpp>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Says how two models differ, module by module.
 ///
@@ -23,6 +23,6 @@ namespace stemma {
     return detail::model_differ(first, second, options).run();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_DIFF_MODELS_HPP

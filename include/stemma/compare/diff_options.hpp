@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How two models are compared module by module.
 struct diff_options {
@@ -18,6 +18,6 @@ struct diff_options {
     std::span<const std::pair<id, id>> known_partners = {}; ///< nodes that are partners for sure
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_DIFF_OPTIONS_HPP

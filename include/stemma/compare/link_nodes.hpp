@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Nodes of one model and nodes of another one that do the same work: one or several of each.
 struct node_link {
@@ -101,6 +101,6 @@ group_links(std::size_t first_count, std::size_t second_count,
     return detail::group_links(found.nodes.to_second.size(), found.nodes.to_first.size(), pairs);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_LINK_NODES_HPP

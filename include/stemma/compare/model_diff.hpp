@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What happened to a module from one model to another one.
 enum class module_change : std::uint8_t {
@@ -97,6 +97,6 @@ struct model_diff {
     [[nodiscard]] bool is_equal() const noexcept { return header.empty() && modules.empty(); }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_MODEL_DIFF_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What modules hold, with all that is below them, as numbers by module.
 struct module_contents {
@@ -282,6 +282,6 @@ template <module_view First, module_view Second>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_MODULE_PAIRS_HPP

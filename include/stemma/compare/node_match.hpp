@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which operators of two graphs are each other's partners: equal ones in the same role.
 struct node_match {
@@ -341,6 +341,6 @@ inline void match_nodes(const matched_graph& a, const matched_graph& b, node_mat
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_NODE_MATCH_HPP

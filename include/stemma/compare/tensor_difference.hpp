@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By how much the elements of two tensors differ.
 struct tensor_difference {
@@ -278,6 +278,6 @@ measure_difference(const tensor_header& a_header, std::string_view a, const tens
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_TENSOR_DIFFERENCE_HPP

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -172,6 +172,6 @@ void write_diff(Sink& sink, const model_diff& found, const attributed_model& fir
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COMPARE_WRITE_DIFF_HPP

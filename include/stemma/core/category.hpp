@@ -7,7 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which modules get a tag of their own?
 struct selection_category {};
@@ -61,6 +61,6 @@ concept answering = !policy<F> && std::copy_constructible<F> &&
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_CATEGORY_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a graph names a vertex.
 template <class Graph>
@@ -118,6 +118,6 @@ template <vertex_indexed_graph Graph>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_CONCEPTS_HPP

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -223,6 +223,6 @@ private:
     bool fits_any_ = false; ///< whether the middle does
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_GLOB_HPP

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The index of a module, operator, value, edge or name: dense from 0.
 using id = std::uint32_t;
@@ -14,6 +14,6 @@ using id = std::uint32_t;
 /// Stands for "none" wherever an `id` may be absent.
 inline constexpr id no_id = 0xffff'ffffU;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_ID_HPP

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 class id_set_union;
@@ -158,6 +158,6 @@ private:
     detail::flat_index index_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_ID_SET_POOL_HPP

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Keeps those of many texts that look most like a given one, for "did you mean".
 ///
@@ -114,6 +114,6 @@ private:
     return text.append("known: ").append(known);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_NEAREST_TEXTS_HPP

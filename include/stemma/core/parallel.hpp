@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How many threads a call may use. What it computes and writes is the same for any number.
 ///
@@ -159,6 +159,6 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
     });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_PARALLEL_HPP

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -65,6 +65,6 @@ public:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_POLICIES_HPP

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The orders in which results can flow along the edges of a graph, and against them.
 ///
@@ -83,6 +83,6 @@ private:
     std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_SWEEP_ORDER_HPP

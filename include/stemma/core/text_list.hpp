@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
@@ -36,6 +36,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TEXT_LIST_HPP

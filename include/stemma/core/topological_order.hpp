@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Whether every edge leads from a lower `vertex_index` to a higher one, and `vertices` follows it.
 ///
@@ -100,6 +100,6 @@ template <operator_graph_like Graph>
         });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TOPOLOGICAL_ORDER_HPP

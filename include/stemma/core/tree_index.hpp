@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Answers questions about a rooted tree in constant time, for vertices named by preorder rank.
 ///
@@ -185,6 +185,6 @@ template <incidence_graph Tree>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TREE_INDEX_HPP

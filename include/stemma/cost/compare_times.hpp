@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A profile, by module of the model that was run.
 struct timed_modules {
@@ -155,6 +155,6 @@ void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_
                                number(after - before), number(before), number(after)));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COMPARE_TIMES_HPP

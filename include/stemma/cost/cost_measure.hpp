@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By what modules and nodes are ordered that compute much, or little.
 enum class cost_measure : std::uint8_t {
@@ -31,6 +31,6 @@ parse_cost_measure(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_MEASURE_HPP

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How costs are counted.
 struct cost_options {
@@ -17,6 +17,6 @@ struct cost_options {
     std::int64_t typical = 64; ///< what other extents are taken for where a number is needed
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_OPTIONS_HPP

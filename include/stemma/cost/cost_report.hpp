@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -116,6 +116,6 @@ void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_mo
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_REPORT_HPP

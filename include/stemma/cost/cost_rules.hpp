@@ -13,7 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How the multiplications and other operations of one operator are counted.
 struct cost_rule {
@@ -148,6 +148,6 @@ private:
     std::unordered_map<std::string, cost_rule> rules_; // by type, or domain and type
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_COST_RULES_HPP

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: a number rounded to three digits: `3.07 k`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::int64_t number) {
@@ -295,6 +295,6 @@ private:
     return {model, opened.modules().index(), module_of, options};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_MODEL_COST_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The time of a module with all below it.
 struct module_time {
@@ -201,6 +201,6 @@ private:
             [&](id node) { return opened.tags().attributions[node].module; }, options};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_MODULE_TIMES_HPP

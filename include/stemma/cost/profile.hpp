@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// One measurement of a profile.
 struct timed_event {
@@ -142,6 +142,6 @@ private:
     bool open_ = false; // something was measured since the last run ended
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_HPP

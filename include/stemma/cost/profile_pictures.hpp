@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -227,6 +227,6 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
     sink.write("</svg>\n");
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_PICTURES_HPP

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -271,6 +271,6 @@ inline std::string_view read_profile(std::string_view bytes, std::string_view fi
                         openvino_profile{}, csv_profile{});
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_READERS_HPP

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a report says of the profile itself.
 struct profile_source {
@@ -126,6 +126,6 @@ void write_profile_csv(Sink& sink, const module_times& times, const module_tree&
                                calls, "", ""));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILE_REPORT_HPP

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds the nodes that the kernels of a profile stand for, by names that runtimes give them.
 class profiled_nodes {
@@ -201,6 +201,6 @@ private:
     std::vector<id> main_; // nodes of the main graph, in order
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_PROFILED_NODES_HPP

@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Profiles of one model, as runs of one profile, and what a report says of them.
 struct profile_files {
@@ -47,6 +47,6 @@ struct profile_files {
     return all;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_COST_READ_PROFILES_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A partition whose parts can be run one after the other.
 struct acyclic_partition {
@@ -255,6 +255,6 @@ template <class Penalty>
     return begins;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_ACYCLIC_PARTITION_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -371,6 +371,6 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
     return {by_module(in), by_module(out)};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_BOUNDARY_HPP

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What happens when a set of operators is not convex: when some way leads out of it and back.
 enum class gap_rule : std::uint8_t {
@@ -172,6 +172,6 @@ consteval bool explain_cut_policy() {
     return cut_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_HPP

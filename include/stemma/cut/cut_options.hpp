@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class value_types;
 class wire_model;
@@ -34,6 +34,6 @@ struct cut_options {
     std::function<void(std::string_view)> note{}; ///< hears what a user should know
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_OPTIONS_HPP

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Why a part cannot be cut out.
 enum class cut_refusal : std::uint8_t {
@@ -54,6 +54,6 @@ struct cut_plan {
     std::vector<id> witness;                 ///< `non_convex`: the nodes on a way out and back
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_PLAN_HPP

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
 /// by copies of the planner as well: each thread can plan with a copy of its own.
@@ -384,6 +384,6 @@ private:
     id plan_number_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_PLANNER_HPP

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// One part of one module, written or refused.
 struct cut_record {
@@ -75,6 +75,6 @@ void write_cut_records(std::span<const cut_record> records, std::string_view sou
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_CUT_RECORD_HPP

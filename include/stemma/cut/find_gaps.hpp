@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
 /// the order of the stretch.
@@ -59,6 +59,6 @@ template <operator_graph_like Graph>
     return gaps;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_FIND_GAPS_HPP

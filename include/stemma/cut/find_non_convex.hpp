@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -148,6 +148,6 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_FIND_NON_CONVEX_HPP

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What came of joining.
 struct joined_model {
@@ -82,6 +82,6 @@ inline joined_model join_folder(const std::string& folder, const std::string& ou
     return made;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_JOIN_FOLDER_HPP

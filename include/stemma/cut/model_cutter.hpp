@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is to be cut out of a model: a module with all that lies below it, or some nodes.
 struct cut_subject {
@@ -253,6 +253,6 @@ private:
     std::shared_ptr<detail::cut_basis> basis_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_MODEL_CUTTER_HPP

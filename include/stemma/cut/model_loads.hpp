@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the nodes of a model add to a part, for a `cost_policy`, with all that these may ask. What
 /// is not counted is read when it is asked for; types that the file does not declare are inferred.
@@ -180,6 +180,6 @@ private:
     std::vector<id> tensor_of_;                        // by value
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_MODEL_LOADS_HPP

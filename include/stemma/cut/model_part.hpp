@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A part of a model, cut out and not yet written: a model of its own. Cheap to copy.
 ///
@@ -151,6 +151,6 @@ private:
     bool sync_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_MODEL_PART_HPP

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A graph that is to be divided into parts which run one after the other.
 template <operator_graph_like Graph>
@@ -254,6 +254,6 @@ consteval bool explain_partition_policy() {
     return partition_policy<P, Graph>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_PARTITION_HPP

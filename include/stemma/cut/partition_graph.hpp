@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
 /// modules; "" when nothing is. Complexity: O(vertices + parts).
@@ -79,6 +79,6 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
     return detail::make_pieces(problem, plan, joins);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_PARTITION_GRAPH_HPP

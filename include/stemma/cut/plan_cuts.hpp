@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A part of a graph, as it is to be cut out.
 template <operator_graph_like Graph>
@@ -210,6 +210,6 @@ plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy&
                      [](const vertex_t<Graph>&) { return dependence::data; });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_PLAN_CUTS_HPP

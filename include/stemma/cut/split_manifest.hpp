@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What `split` says of the files it wrote, and `join` goes by: `stemma.split/1`, see
 /// docs/formats.md.
@@ -320,6 +320,6 @@ void write_split_manifest(const split_manifest& manifest, Sink& sink) {
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_MANIFEST_HPP

@@ -12,7 +12,7 @@
 #include <functional>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a model is divided into parts that run one after the other.
 struct split_options {
@@ -28,6 +28,6 @@ struct split_options {
     std::function<void(std::string_view)> note{}; ///< hears what a user should know
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_OPTIONS_HPP

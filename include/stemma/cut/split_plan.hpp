@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// One part of a split model.
 struct split_part {
@@ -215,6 +215,6 @@ private:
     std::vector<id> order_;            // vertices that are not constant, producers first
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_PLAN_HPP

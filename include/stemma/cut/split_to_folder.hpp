@@ -32,7 +32,7 @@
 #include <system_error>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -158,6 +158,6 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     return manifest;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CUT_SPLIT_TO_FOLDER_HPP

@@ -22,7 +22,7 @@
 
 // What facade/handles.hpp declares: compiled with each program that includes it, or once in a
 // library.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -292,6 +292,6 @@ STEMMA_INLINE std::uint64_t parameter_ref::bytes() const {
     return state_->weights().weights[index_].bytes;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_DETAIL_DEFINE_HANDLES_HPP

@@ -25,7 +25,7 @@
 
 // What facade/model.hpp declares: compiled with each program that includes it, or once in a
 // library.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE model::model(std::unique_ptr<detail::model_state> state) noexcept
     : state_(std::move(state)) {}
@@ -192,6 +192,6 @@ STEMMA_INLINE model open_bytes(std::string bytes, const std::string& name,
         mapped_file::holding(std::move(bytes), name), std::move(options)));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_DETAIL_DEFINE_MODEL_HPP

@@ -22,7 +22,7 @@
 
 // What facade/part.hpp declares, and how a model cuts: compiled with each program that includes it,
 // or once in a library.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE std::span<const std::string> part::inputs() const {
     return made_->inputs();
@@ -65,6 +65,6 @@ STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options
         cutter.cut(state_->opened, {.module = modules.front()})));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_DETAIL_DEFINE_PART_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The weights of a model, and where they belong.
 struct placed_weights {
@@ -76,6 +76,6 @@ private:
     made_once<std::vector<id_set>> value_tags_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_DETAIL_MODEL_STATE_HPP

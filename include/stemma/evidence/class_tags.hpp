@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence in the tags of winml-cli, `winml.hierarchy.tag`: `/BertModel/BertEncoder/BertLayer.3`.
 ///
@@ -129,6 +129,6 @@ private:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_CLASS_TAGS_HPP

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Who gave an operator its name and metadata, as far as these say where it came from.
 enum class dialect : std::uint8_t {
@@ -111,6 +111,6 @@ template <named_operators Ops, module_view Modules>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_DIALECT_HPP

@@ -11,7 +11,7 @@
 #include <concepts>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -66,6 +66,6 @@ consteval bool explain_evidence_policy() {
     return evidence_policy<P, Ops, Modules>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_HPP

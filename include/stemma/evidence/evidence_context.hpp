@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What several sources of evidence read of operators and modules, as far as it is known.
 struct evidence_facts {
@@ -197,6 +197,6 @@ private:
     std::optional<std::vector<id>> bypassed_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Several sources of evidence as one: their claims stand one source after the other.
 template <policy_for<evidence_category>... Sources>
@@ -81,6 +81,6 @@ struct optional_source {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP

@@ -15,7 +15,7 @@
 
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from local functions: calls, and the operators in bodies, once for every module that
 /// the function is called for. The body of a function that nobody calls, or of which nothing is
@@ -90,6 +90,6 @@ struct function_calls {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_FUNCTION_CALLS_HPP

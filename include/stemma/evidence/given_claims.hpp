@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What one source claims about all operators, at most one claim each.
 struct claim_table {
@@ -67,6 +67,6 @@ struct given_claims {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP

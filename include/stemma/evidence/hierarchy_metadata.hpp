@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <span>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
 /// that were running, with their classes.
@@ -105,6 +105,6 @@ using exporter_metadata = hierarchy_metadata<detail::hierarchy_dialect::dynamo>;
 /// The metadata of the onnxscript builder.
 using builder_metadata = hierarchy_metadata<detail::hierarchy_dialect::builder>;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP

@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence in what optimizers leave of operators they replaced: a name that still holds the name
 /// of one of them, or the names of the values that a constant was folded from.
@@ -161,6 +161,6 @@ private:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_LEFTOVERS_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
 struct named_modules {
@@ -69,6 +69,6 @@ template <named_operators Ops>
     return found;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_NAMED_MODULES_HPP

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from the parameters that are read: `encoder.layer.0.attention.self.query.weight`.
 ///
@@ -158,6 +158,6 @@ struct parameter_names {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from parameters for the operators around those that read them, where names and metadata
 /// are gone: the rest of a module that reads its parameters in its last steps, and what a module
@@ -99,6 +99,6 @@ private:
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP

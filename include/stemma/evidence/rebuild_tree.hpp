@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A module tree made from the operators alone, with what was learnt about them on the way.
 struct rebuilt_tree {
@@ -149,6 +149,6 @@ rebuilt_tree rebuild_tree(const Ops&, const Others&...) {
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_REBUILD_TREE_HPP

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <span>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from scoped names: `/encoder/layer.0/attention/self/query/MatMul`. What the name of a
 /// call says is left to `function_calls`.
@@ -67,6 +67,6 @@ struct scope_names {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_SCOPE_NAMES_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -231,6 +231,6 @@ consteval bool explain_frames_policy() {
     return frames_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_EVIDENCE_USER_FRAMES_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The edges between some vertices of a graph, each vertex by its place among them.
 struct induced_edges {
@@ -241,6 +241,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_ACYCLIC_PARTS_HPP

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a function is called: it stands for a class.
 struct function_name {
@@ -115,6 +115,6 @@ struct fold_options {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_FOLD_HPP

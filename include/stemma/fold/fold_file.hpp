@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which modules become functions, and how.
 struct module_folding {
@@ -379,6 +379,6 @@ void write_folds(Sink& sink, const model_fold& folded, const attributed_model& o
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_FOLD_FILE_HPP

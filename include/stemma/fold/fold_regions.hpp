@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What stands in a region: an operator, by vertex index, or a region, by number.
 struct fold_item {
@@ -325,6 +325,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_FOLD_REGIONS_HPP

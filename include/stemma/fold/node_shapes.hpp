@@ -19,7 +19,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a node's fields is told apart only by name.
 enum class node_text : std::uint8_t {
@@ -184,6 +184,6 @@ private:
     const graph_contents& contents_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_NODE_SHAPES_HPP

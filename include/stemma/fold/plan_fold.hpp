@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -266,6 +266,6 @@ template <module_view Modules, detail::node_shapes_like Shapes>
         .plan();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_PLAN_FOLD_HPP

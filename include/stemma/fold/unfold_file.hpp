@@ -27,7 +27,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How the nodes are named that come out of calls.
 enum class unfolded_names : std::uint8_t {
@@ -177,6 +177,6 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
     return write(known.file(), known.model(), &known);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_FOLD_UNFOLD_FILE_HPP

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -103,6 +103,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_FOREIGN_FILE_HPP

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Takes the parts of a JSON document one after the other.
 template <class Handler>
@@ -210,6 +210,6 @@ void stream_json(std::string_view bytes, std::string_view file, Handler& handler
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_JSON_STREAM_HPP

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -119,6 +119,6 @@ inline void append_json_string(std::string_view text, std::string& out) {
     out.push_back('"');
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_JSON_TEXT_HPP

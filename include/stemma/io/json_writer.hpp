@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Something that takes text piece by piece: `output_file` is one.
 template <class Sink>
@@ -195,6 +195,6 @@ private:
     bool after_key_ = false;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_JSON_WRITER_HPP

@@ -19,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// In which pages a file is mapped that the system keeps in large ones.
 enum class mapped_pages : std::uint8_t {
@@ -325,6 +325,6 @@ private:
 
 #endif
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_MAPPED_FILE_HPP

@@ -20,7 +20,7 @@
 #include <system_error>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a caller knows of the place where a file is to stand.
 enum class target_state : std::uint8_t {
@@ -377,6 +377,6 @@ public:
 
 #endif
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_IO_OUTPUT_FILE_HPP

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a found module stands to the true one.
 enum class relation : std::uint8_t {
@@ -92,6 +92,6 @@ struct accuracy {
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_ACCURACY_HPP

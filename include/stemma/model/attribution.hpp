@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
 /// propagation. Numbers from `provenance_count` on are sources that the library does not know; a
@@ -158,6 +158,6 @@ struct attribution {
     friend bool operator==(const attribution&, const attribution&) = default;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_ATTRIBUTION_HPP

@@ -12,7 +12,7 @@
 // - carried: right origins of optimized models, tests/runtime/carried.mjs
 // - entries: right entries of initializers by confidence, tests/cli/weights_test.py
 // - defined: nothing to measure
-namespace stemma::detail::confidence {
+namespace stemma::inline STEMMA_ABI::detail::confidence {
 
 // What others compare with.
 inline constexpr float sure = 0.9F;            ///< 99 of 100 are right: curve
@@ -102,6 +102,6 @@ inline constexpr float producers = 0.6F;        ///< no readers: hidden
 inline constexpr float producers_alone = 0.5F;  ///< whatever the readers are: hidden
 inline constexpr float nearest = 0.5F;          ///< as `common_ancestor`
 
-} // namespace stemma::detail::confidence
+} // namespace stemma::inline STEMMA_ABI::detail::confidence
 
 #endif // STEMMA_MODEL_CONFIDENCE_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A value that an operator reads or makes, as far as it is known.
 struct load_value {
@@ -253,6 +253,6 @@ consteval bool explain_cost_policy() {
     return cost_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_COST_HPP

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What an operator's results depend on.
 enum class dependence : std::uint8_t {
@@ -16,6 +16,6 @@ enum class dependence : std::uint8_t {
     data,     ///< on the data that flows through the model
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_DEPENDENCE_HPP

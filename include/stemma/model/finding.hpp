@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How much a finding matters.
 enum class severity : std::uint8_t {
@@ -34,6 +34,6 @@ struct finding {
     std::string place{};                ///< where it was found, as a reader knows it: `value 'x'`
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_FINDING_HPP

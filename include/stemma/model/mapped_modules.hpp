@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Any rooted Boost graph as a module view: property maps say what a vertex is called.
 ///
@@ -57,6 +57,6 @@ private:
     Qualified qualified_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MAPPED_MODULES_HPP

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A map from operators to no parameter names at all.
 struct no_parameters {
@@ -83,6 +83,6 @@ private:
     std::vector<std::vector<id>> reads_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds modules of any view by attribute name.
 template <module_view Modules>
@@ -115,6 +115,6 @@ private:
     detail::path_trail trail_{'.'};
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MODULE_LOOKUP_HPP

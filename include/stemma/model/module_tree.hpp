@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A parameter or buffer as its module declares it.
 struct tensor_info {
@@ -361,7 +361,7 @@ inline id get(boost::vertex_index_t, const module_tree&, id m) {
     return m;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 namespace boost {
 

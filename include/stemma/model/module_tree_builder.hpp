@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Collects modules in any order in which a parent comes before its children, then builds the tree.
 ///
@@ -231,6 +231,6 @@ private:
     detail::path_trail trail_{'.'};
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MODULE_TREE_BUILDER_HPP

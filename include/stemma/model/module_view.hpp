@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the algorithms and policies read of a module tree. `module_tree` models it, and
 /// `mapped_modules` makes one of any Boost graph with property maps.
@@ -49,6 +49,6 @@ template <module_view Modules>
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_MODULE_VIEW_HPP

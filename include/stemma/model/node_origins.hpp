@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How an operator of a changed graph is to those of the original that it came from.
 enum class origin_kind : std::uint8_t {
@@ -98,6 +98,6 @@ struct carried_facts {
     std::vector<std::pair<id, std::vector<id>>> several;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_NODE_ORIGINS_HPP

@@ -6,7 +6,7 @@
 
 #include <boost/graph/properties.hpp>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Edge property: the tensor that flows along the edge.
 struct value_index_t {
@@ -43,6 +43,6 @@ struct operator_edge {
     id out_port = no_id; ///< which output of the producer
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_OPERATOR_EDGE_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
 ///
@@ -314,7 +314,7 @@ inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edg
     return g.property(tag)[e.index];
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 namespace boost {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The graph under a view of operators.
 template <class Ops>
@@ -187,6 +187,6 @@ concept steered_operators = operator_view<Ops> &&
     { ops.reads_condition(e) } -> std::convertible_to<bool>;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_OPERATOR_VIEW_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A line of a program.
 struct source_position {
@@ -222,6 +222,6 @@ private:
     std::vector<id> frame_of_; // by module
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_SOURCE_LINES_HPP

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a propagation policy works on. Arrays are by vertex index.
 template <operator_view Ops>
@@ -343,6 +343,6 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_SWEEPS_HPP

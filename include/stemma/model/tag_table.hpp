@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Longest tag that is written anywhere, in bytes.
 inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
@@ -117,6 +117,6 @@ private:
     detail::string_pool segments_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_MODEL_TAG_TABLE_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is known of where the difference in a module's results comes from.
 enum class module_verdict : std::uint8_t {
@@ -275,6 +275,6 @@ void write_numerics(Sink& sink, const numerics_report& report, const observed_mo
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_COMPARE_NUMERICS_HPP

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A part of the second model that is to run on values of the first.
 struct isolated_part {
@@ -260,6 +260,6 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
     return count;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_ISOLATE_MODULES_HPP

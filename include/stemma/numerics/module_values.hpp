@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The values at the borders of modules, each with all that lies below it, as a run of the model
 /// can show them: values of the main graph that depend on more than weights.
@@ -126,6 +126,6 @@ template <class Drop>
             detail::grouped(tree.size(), out, is_seen), detail::running_order(graph)};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_MODULE_VALUES_HPP

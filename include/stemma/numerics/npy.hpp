@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -215,6 +215,6 @@ private:
     return header.append(text);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_NPY_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A member of an .npz file: the content of an .npy file.
 struct npz_entry {
@@ -138,6 +138,6 @@ private:
     std::uint64_t count_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_NPZ_HPP

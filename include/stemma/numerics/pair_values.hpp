@@ -21,7 +21,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How it is known that two values are the same one.
 enum class value_pairing : std::uint8_t {
@@ -245,6 +245,6 @@ pair_values(const observed_model& a, const observed_model& b, const given_pairs&
     return detail::value_pairer(a, b, given).pair();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_PAIR_VALUES_HPP

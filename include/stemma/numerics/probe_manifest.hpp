@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the names of the values in a list that `model_prober` wrote (`stemma.probe/1`).
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
@@ -38,6 +38,6 @@ namespace stemma {
     return names;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_PROBE_MANIFEST_HPP

@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What `model_prober` shows.
 struct probe_options {
@@ -397,6 +397,6 @@ private:
     std::vector<std::pair<id, probe_omission>> left_out_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_PROBE_MODEL_HPP

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -358,6 +358,6 @@ private:
     std::vector<std::size_t> steps_; // by axis, where `column_major_`
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_TENSOR_VALUES_HPP

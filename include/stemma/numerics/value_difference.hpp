@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How far a value is from what it should be. Of several values: of the worst of them, by each
 /// measure.
@@ -122,6 +122,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP

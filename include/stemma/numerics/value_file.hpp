@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -224,6 +224,6 @@ private:
     std::map<std::string, entry, std::less<>> entries_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_NUMERICS_VALUE_FILE_HPP

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is written about one operator.
 struct operator_tags {
@@ -353,6 +353,6 @@ consteval bool explain_carrier_policy() {
     return carrier_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_CARRIER_HPP

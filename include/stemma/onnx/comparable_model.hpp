@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -165,6 +165,6 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_COMPARABLE_MODEL_HPP

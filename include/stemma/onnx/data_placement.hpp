@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What happens to the files that hold a model's weights when the model goes to another folder.
 enum class data_placement : std::uint8_t {
@@ -26,6 +26,6 @@ parse_data_placement(std::string_view name) noexcept {
                             : std::nullopt;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_DATA_PLACEMENT_HPP

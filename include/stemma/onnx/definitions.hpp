@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: where a node stands: `#7`, or `5/body#2` in a body.
 [[nodiscard]] inline std::string position_text(const onnx_model& model, id node) {
@@ -59,6 +59,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_DEFINITIONS_HPP

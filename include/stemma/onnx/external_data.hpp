@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -103,6 +103,6 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_EXTERNAL_DATA_HPP

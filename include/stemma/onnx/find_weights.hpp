@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a tensor in the file is to the model.
 enum class weight_kind : std::uint8_t {
@@ -336,6 +336,6 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
     return weights;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_FIND_WEIGHTS_HPP

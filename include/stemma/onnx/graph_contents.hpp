@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What lies below every graph and every node of a model: the other direction of `owner`.
 class graph_contents {
@@ -114,6 +114,6 @@ void for_each_read(const onnx_model& model, const graph_contents& contents, id n
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_GRAPH_CONTENTS_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What an operator takes an input for, as far as that tells weights from other constants.
 enum class input_role : std::uint8_t {
@@ -247,6 +247,6 @@ private:
     std::unordered_map<std::string, operator_roles> rows_; // by type, or domain and type
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_INPUT_ROLES_HPP

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -65,6 +65,6 @@ inline void refuse_foreign(const mapped_file& file) {
     return file;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MAP_MODEL_HPP

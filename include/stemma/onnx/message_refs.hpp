@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A message inside the file: the content lies in [begin, begin + size), behind tag and length.
 struct message_ref {
@@ -41,6 +41,6 @@ struct value_info_ref {
     std::uint32_t field = 0; ///< number of the field in the graph
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MESSAGE_REFS_HPP

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 class edited_field;
 
@@ -361,6 +361,6 @@ bool message_tree::append_edited(std::uint32_t field, detail::wire_reader fields
     return changed;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MESSAGE_TREE_HPP

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A file, and the model in it. Does not move, as the model refers to the bytes.
 class model_file {
@@ -38,6 +38,6 @@ private:
     wire_model model_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_MODEL_FILE_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where a text stands in the bytes a model was read from.
 struct text_ref {
@@ -297,6 +297,6 @@ protected:
     id result_count_ = 0;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_ONNX_MODEL_HPP

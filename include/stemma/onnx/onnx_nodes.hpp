@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The nodes of an ONNX model as an operator view that leaves out the tensors between them: what
 /// their names, their metadata and the parameters say can be read while the graph is made.
@@ -403,6 +403,6 @@ private:
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_ONNX_NODES_HPP

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The nodes of an ONNX model as an operator view over its flat graph.
 ///
@@ -43,6 +43,6 @@ private:
     operator_graph graph_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_ONNX_OPERATORS_HPP

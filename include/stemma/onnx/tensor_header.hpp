@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a TensorProto says of its data.
 struct tensor_header {
@@ -117,6 +117,6 @@ namespace detail {
     return read_tensor_header(model.reader(tensor.message));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_TENSOR_HEADER_HPP

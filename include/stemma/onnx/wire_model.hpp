@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The structure of an ONNX file, read from its bytes in one pass. Tensor data is not touched.
 ///
@@ -261,6 +261,6 @@ private:
     using at_tensor = detail::onnx_fields::tensor;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_WIRE_MODEL_HPP

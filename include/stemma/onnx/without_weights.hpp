@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -55,6 +55,6 @@ private:
     return std::move(light.text);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_WITHOUT_WEIGHTS_HPP

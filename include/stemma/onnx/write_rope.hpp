@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Whether a tagged file keeps the lines of programs where its nodes were written.
 enum class written_sources : std::uint8_t {
@@ -79,6 +79,6 @@ inline void write_rope(const message_tree& rope, const mapped_file& file, const 
     written.commit(options.sync);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_ONNX_WRITE_ROPE_HPP

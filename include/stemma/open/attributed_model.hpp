@@ -50,7 +50,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An ONNX file, opened, with everything that is known of where its nodes come from.
 ///
@@ -415,6 +415,6 @@ private:
     tagging found_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_ATTRIBUTED_MODEL_HPP

@@ -39,7 +39,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Policies by name, for ONNX files.
 using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
@@ -337,6 +337,6 @@ template <class Chosen>
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_ATTRIBUTION_OPTIONS_HPP

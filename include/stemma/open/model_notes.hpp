@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -158,6 +158,6 @@ private:
     return detail::note_taker(opened).notes();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_MODEL_NOTES_HPP

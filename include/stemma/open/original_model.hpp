@@ -39,7 +39,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -282,6 +282,6 @@ carry_tags(std::shared_ptr<attributed_model> original, const std::string& change
     return std::make_unique<attributed_model>(changed, std::move(options));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_ORIGINAL_MODEL_HPP

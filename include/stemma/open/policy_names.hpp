@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Policies by their names in a registry, as a command line or a configuration has them; "" for
 /// what is not chosen.
@@ -75,6 +75,6 @@ struct policy_names {
     return options;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_POLICY_NAMES_HPP

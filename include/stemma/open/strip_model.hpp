@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Sizes of a file before and after something was taken out.
 struct stripped_sizes {
@@ -50,6 +50,6 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
     return {file.bytes().size(), static_cast<std::uint64_t>(plan.size())};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_STRIP_MODEL_HPP

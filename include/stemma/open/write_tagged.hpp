@@ -34,7 +34,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -197,6 +197,6 @@ inline void write_sidecar(const std::string& output, attributed_model& opened,
     written.commit(sync);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_WRITE_TAGGED_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -82,6 +82,6 @@ inline void annotate_layers(const attributed_model& opened, std::span<const id> 
     written.commit(options.sync);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PLAN_ANNOTATE_LAYERS_HPP

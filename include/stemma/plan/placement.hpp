@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which execution provider a node runs on, as ONNX Runtime says.
 struct placed_node {
@@ -211,6 +211,6 @@ void write_placement(Sink& sink, const module_placement& placement,
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PLAN_PLACEMENT_HPP

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The nodes that a quantizer or runtime is to treat otherwise than the rest.
 struct precision_plan {
@@ -277,6 +277,6 @@ std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_
     return 0;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PLAN_PRECISION_PLAN_HPP

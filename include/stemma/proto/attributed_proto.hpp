@@ -23,7 +23,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A model that the caller holds as a message, with everything that is known of where its nodes
 /// come from: all that an `attributed_model` finds in the same model written to a file, and `tag`,
@@ -94,6 +94,6 @@ private:
 /// An `onnx::ModelProto` and where its nodes come from.
 using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_ATTRIBUTED_PROTO_HPP

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What the ONNX checker can say.
 enum class check_verdict : std::uint8_t {
@@ -86,6 +86,6 @@ template <class Opsets>
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_CHECK_HPP

@@ -13,7 +13,7 @@
 #include <exception>
 #include <string>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -146,6 +146,6 @@ template <class Function>
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_INFER_TYPES_HPP

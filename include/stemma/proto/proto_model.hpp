@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A ModelProto, of whatever namespace and schema.
 template <class Proto>
@@ -389,6 +389,6 @@ private:
 /// The structure of a model that the caller holds.
 using proto_model = basic_proto_model<onnx::ModelProto>;
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_PROTO_MODEL_HPP

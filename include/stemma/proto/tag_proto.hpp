@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A `carrier_sink`: what is written about one operator, as texts.
 class proto_carrier_sink {
@@ -335,6 +335,6 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
                       : std::string());
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_PROTO_TAG_PROTO_HPP

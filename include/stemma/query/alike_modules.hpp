@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How much of two modules has to be equal.
 enum class module_likeness : std::uint8_t {
@@ -166,6 +166,6 @@ private:
     std::pair<id, module_likeness> last_{no_id, module_likeness::function};
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_ALIKE_MODULES_HPP

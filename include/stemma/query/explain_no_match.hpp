@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -333,6 +333,6 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
                                         : "no module fits all that is asked";
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -350,6 +350,6 @@ find_matching_operators(const query& asked, const Modules& modules, const tag_ta
         .find(asked);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_FIND_MATCHES_HPP

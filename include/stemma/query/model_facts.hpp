@@ -27,7 +27,7 @@
 #include <variant>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What queries ask of an ONNX model: attributes, types, weights and sizes. Each kind of fact is
 /// collected when it is first asked for; for one thread.
@@ -183,6 +183,6 @@ private:
     mutable std::optional<module_statistics> statistics_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_MODEL_FACTS_HPP

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -386,6 +386,6 @@ private:
     return detail::query_parser(text).parse();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_HPP

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a model a query asks for.
 struct query_answer {
@@ -267,6 +267,6 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
     write_values("initializers", answer.initializers);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_ANSWER_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An attribute of an operator, as a query compares it.
 struct attribute_fact {
@@ -156,6 +156,6 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_FACTS_HPP

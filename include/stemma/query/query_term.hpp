@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What one part of a query asks.
 enum class query_kind : std::uint8_t {
@@ -115,6 +115,6 @@ struct query {
     }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_QUERY_TERM_HPP

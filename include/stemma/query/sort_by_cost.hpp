@@ -12,7 +12,7 @@
 #include <functional>
 #include <limits>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Sorts the modules and nodes of an answer by what they cost, the costliest first, and leaves the
 /// first ones of each list. Nodes in functions count at the calls, and are last.
@@ -28,6 +28,6 @@ inline void sort_by_cost(query_answer& answer, const model_cost& cost, cost_meas
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_QUERY_SORT_BY_COST_HPP

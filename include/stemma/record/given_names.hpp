@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Names for nodes that have none, or one that stemma gave them: type and number, `MatMul_12`,
 /// which no other node of the file has. They tell nothing of modules, so that they are never
@@ -83,6 +83,6 @@ private:
     std::unordered_map<id, std::string> names_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_GIVEN_NAMES_HPP

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How many nodes, parameters and operators of which type a module has, itself and with all below.
 /// Columns are by module.
@@ -253,6 +253,6 @@ void write_weights(json_writer<Sink>& json,
     json.end_array();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_MODULE_STATISTICS_HPP

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Writes one module as reports show it: an object on one line.
 /// Complexity: O(length of what it writes).
@@ -279,6 +279,6 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_SIDECAR_HPP

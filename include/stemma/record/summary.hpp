@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -200,6 +200,6 @@ void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("seconds", summary.seconds);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_RECORD_SUMMARY_HPP

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What one part of a capture says of the nodes of a model.
 struct captured_share {
@@ -151,6 +151,6 @@ void write_csv(Sink& sink, report_table table, const model_report& report,
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_ANALYZE_MODEL_HPP

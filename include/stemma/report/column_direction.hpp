@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which values of a column are the good ones.
 enum class column_direction : std::uint8_t {
@@ -31,6 +31,6 @@ enum class column_direction : std::uint8_t {
     return false;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_COLUMN_DIRECTION_HPP

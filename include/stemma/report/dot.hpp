@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a picture says besides what a graph and a tree know. Make your own of the same shape.
 struct no_annotations {
@@ -412,6 +412,6 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
         .write(options.root);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_DOT_HPP

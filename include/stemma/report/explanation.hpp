@@ -27,7 +27,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// How a claim about a node is to what was decided.
 enum class claim_relation : std::uint8_t {
@@ -400,6 +400,6 @@ private:
     mutable std::optional<module_explainer> of_modules_; // once it is needed
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPLANATION_HPP

@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -324,6 +324,6 @@ void write_explanations(Sink& sink, std::span<const explanation> answers, const 
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPLANATION_JSON_HPP

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -76,6 +76,6 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     return bytes;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPLORER_OVERLAY_HPP

@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
 /// forgotten. Complexity: that of the overload that is given all parts, as below.
@@ -138,6 +138,6 @@ void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bo
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPORT_MODEL_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a box stands for.
 enum class box_kind : std::uint8_t {
@@ -358,6 +358,6 @@ template <operator_graph_like Graph>
     return result;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_FOLD_GRAPH_HPP

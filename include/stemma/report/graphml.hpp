@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -183,6 +183,6 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     out.flush();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_GRAPHML_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What was written in one line of a program.
 struct line_row {
@@ -139,6 +139,6 @@ void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_colu
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_LINE_TABLE_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A weight that nodes of several modules read.
 struct shared_weight {
@@ -187,6 +187,6 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.end_array();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODEL_ANALYSIS_HPP

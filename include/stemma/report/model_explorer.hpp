@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -380,6 +380,6 @@ void write_model_explorer(Sink& sink, std::string_view label, const wire_model& 
     detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODEL_EXPLORER_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which operators a module's DAG holds.
 enum class dag_level : std::uint8_t {
@@ -96,6 +96,6 @@ private:
     module_dag dag_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODULE_DAG_HPP

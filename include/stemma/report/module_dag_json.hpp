@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What of a graph of modules is written.
 struct dag_options {
@@ -74,6 +74,6 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODULE_DAG_JSON_HPP

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A value that crosses the border of a module.
 struct crossing_value {
@@ -282,6 +282,6 @@ private:
     std::vector<id> rank_;                 // by node: place in the order
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_MODULE_EXPLANATION_HPP

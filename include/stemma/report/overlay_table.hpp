@@ -24,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What an overlay says of one thing: a number, a text, or nothing.
 using overlay_cell = std::variant<std::monostate, double, std::string>;
@@ -325,6 +325,6 @@ private:
     return detail::overlay_reader(file, opened).read(text);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_OVERLAY_TABLE_HPP

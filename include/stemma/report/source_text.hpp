@@ -19,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What stands in a file where a node was written.
 struct source_text {
@@ -89,6 +89,6 @@ private:
     std::map<std::string, std::optional<mapped_file>, std::less<>> files_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_SOURCE_TEXT_HPP

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The true module of each node, by path; nothing where that is not known.
 using true_modules = std::vector<std::optional<std::string>>;
@@ -140,6 +140,6 @@ void write_summary(Sink& sink, const tag_summary& summary) {
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_SUMMARIZE_MODEL_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Writes which nodes belong together as the mapping that Model Explorer takes for its view of two
 /// models side by side (`sync_navigation`): nodes of the main graphs, under the ids that
@@ -71,6 +71,6 @@ void write_sync_navigation(Sink& sink, std::span<const node_link> links, const o
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_SYNC_NAVIGATION_HPP

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A line of a tree: a module, or siblings one after the other that are alike, of which the first
 /// stands for all.
@@ -75,6 +75,6 @@ list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_lis
     return rows;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_TREE_ROWS_HPP

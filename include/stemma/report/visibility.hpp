@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -99,6 +99,6 @@ consteval bool explain_visibility_policy() {
     return visibility_policy<P, Ops>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_VISIBILITY_HPP

@@ -34,7 +34,7 @@
 // One type for all policies of a role, over one kind of graph and tree: what a program holds that
 // lets its users choose. A question costs an indirect call; what the policy does to answer it is
 // compiled as one. One that holds nothing acts as the default of its role.
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -299,6 +299,6 @@ private:
     std::function<std::optional<severity>(const finding&)> judge_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_ANY_POLICY_HPP

@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Some operators, by vertex index, with a list of things each.
 template <class T>
@@ -223,6 +223,6 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     return attribute(context, evidence, resolution, context.threads());
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_ATTRIBUTE_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -124,6 +124,6 @@ consteval bool explain_diagnostics_policy() {
     return diagnostics_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_DIAGNOSTICS_HPP

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What is known of an operator that a rewriter puts in the place of others: fused, split or
 /// copied.
@@ -70,6 +70,6 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
     return pool.intern(all);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_INHERIT_HPP

@@ -9,7 +9,7 @@
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the tags of the modules that `selection` picks, printed by `naming`.
 /// Complexity: that of the two policies, plus O(modules).
@@ -28,6 +28,6 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
     return tags;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_NAME_MODULES_HPP

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -117,6 +117,6 @@ consteval bool explain_naming_policy() {
     return naming_policy<P, Modules>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_NAMING_HPP

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -202,6 +202,6 @@ void number_calls(const Ops& ops, const tree_index& modules, std::span<attributi
     }
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_NUMBER_CALLS_HPP

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An attribution that gave way to a second witness.
 struct overruled {
@@ -84,6 +84,6 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
     return overrule_shared(ops, modules, result, data_independent(ops, order));
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_OVERRULE_SHARED_HPP

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Policies of one role, by name: `all`, or with an argument, `depth:2`.
 template <class Any>
@@ -234,6 +234,6 @@ struct policy_registry {
     policies_by_name<any_diagnostics> diagnostics = detail::diagnostics_by_name();
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_POLICY_REGISTRY_HPP

@@ -23,7 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -105,6 +105,6 @@ void propagate(const Ops&, const tree_index&, const Others&...) {
     static_assert(explain_operator_view<Ops>());
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_PROPAGATE_HPP

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <span>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -80,6 +80,6 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
     });
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_PROPAGATE_TAGS_HPP

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -222,6 +222,6 @@ consteval bool explain_propagation_policy() {
     return propagation_policy<P, Ops>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_PROPAGATION_HPP

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Finds modules anew after a graph was changed: for operators without one, and for those whose
 /// module was inferred and not known, as their neighbours may be others now.
@@ -41,6 +41,6 @@ std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
     return changed;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_REPROPAGATE_HPP

@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -309,6 +309,6 @@ consteval bool explain_resolution_policy() {
     return resolution_policy<P>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_RESOLUTION_HPP

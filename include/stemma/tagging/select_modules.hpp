@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: for each module the nearest selected one that is it or above it. `selection` is a
 /// policy, or a function of modules and module.
@@ -24,6 +24,6 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
     return selected;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_SELECT_MODULES_HPP

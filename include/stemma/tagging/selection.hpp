@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
@@ -191,6 +191,6 @@ consteval bool explain_selection_policy() {
     return selection_policy<P, Modules>;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_SELECTION_HPP

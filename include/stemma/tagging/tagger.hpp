@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Where all operators of a model come from, and their tags.
 class tagging {
@@ -173,6 +173,6 @@ tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
     return {};
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TAGGING_TAGGER_HPP

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// An attribute of a node as people read it.
 struct described_attribute {
@@ -280,6 +280,6 @@ private:
     const wire_model* model_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Infers the types of the values that standard operators make, and those that ONNX Runtime fuses
 /// of them, as far as they follow from declared types and small constants: element type and rank,
@@ -362,6 +362,6 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_INFER_SHAPES_HPP

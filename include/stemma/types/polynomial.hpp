@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// A polynomial in symbols with coefficients of 64 bits: how many elements, bytes or operations
 /// there are, where some extents are not fixed. Exact, or unknown: a result that does not fit is
@@ -290,6 +290,6 @@ private:
     bool known_ = true;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_POLYNOMIAL_HPP

@@ -6,7 +6,7 @@
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Sees a model as it runs, node by node, with what is known of the values by then. Bodies of nodes
 /// come before their owner, once; that of a function comes at each call, before the call itself.
@@ -29,6 +29,6 @@ public:
     virtual void see(id) {}
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_SHAPE_OBSERVER_HPP

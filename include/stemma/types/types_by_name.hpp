@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Adds types to values that are known by graph and name, as what infers types with the ONNX
 /// library tells of them.
@@ -50,6 +50,6 @@ private:
     std::vector<id> graphs_;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_TYPES_BY_NAME_HPP

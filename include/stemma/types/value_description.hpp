@@ -7,7 +7,7 @@
 #include <concepts>
 #include <string>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What a report says of a value. Texts are "" where nothing is known.
 struct value_description {
@@ -31,6 +31,6 @@ struct no_descriptions {
     [[nodiscard]] value_description operator()(id) const { return {}; }
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_VALUE_DESCRIPTION_HPP

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Names, types and shapes of the values of a model: as declared, as initializers have them, or as
 /// far as they follow from those.
@@ -68,6 +68,6 @@ private:
     std::vector<id> tensor_of_; // by value: place among the tensors
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_VALUE_DESCRIPTIONS_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// The types of values: as the file declares them, and as somebody else adds them.
 ///
@@ -105,6 +105,6 @@ namespace detail {
 
 } // namespace detail
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_TYPES_VALUE_TYPES_HPP

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// By what the entries of initializers are looked for.
 struct identify_options {
@@ -180,6 +180,6 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     return std::move(search.origins);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP

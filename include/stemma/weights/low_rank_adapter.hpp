@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Low-rank changes of weights, as PEFT writes them: `W + scale * B A` for modules by path.
 ///
@@ -253,6 +253,6 @@ private:
     bool fan_in_fan_out_ = false;
 };
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_LOW_RANK_ADAPTER_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// What was done to entries of a `state_dict` to make an initializer of them.
 enum class parameter_transform : std::uint8_t {
@@ -91,6 +91,6 @@ struct parameter_origin {
     return text;
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_PARAMETER_ORIGIN_HPP

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Which values `patch_weights` puts where.
 struct patch_options {
@@ -249,6 +249,6 @@ inline patch_report patch_weights(const attributed_model& opened, const std::str
     return detail::weight_patcher(opened, options).run(output);
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma {
+namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the entries of a checkpoint that no initializer was made of, in their order, without
 ///   those that only training reads: `num_batches_tracked`.
@@ -102,6 +102,6 @@ void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
     json.finish();
 }
 
-} // namespace stemma
+} // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_WEIGHTS_WRITE_PARAMETERS_HPP

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What so many read tells little, and costs much.
 inline constexpr std::size_t most_readers = 64;
@@ -100,6 +100,6 @@ private:
     std::vector<id>& value_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP

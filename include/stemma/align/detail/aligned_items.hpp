@@ -14,7 +14,7 @@
 #include <map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The captured operations with what the alignment asks of them.
 struct aligned_items {
@@ -159,6 +159,6 @@ template <class Lexicon>
     return items;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNED_ITEMS_HPP

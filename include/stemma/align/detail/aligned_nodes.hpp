@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Lists of numbers behind each other, one for each of 0, 1, 2 and so on.
 class id_lists {
@@ -276,6 +276,6 @@ private:
     aligned_nodes found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds for the operators of a changed graph those of the original that they came from, once
 /// values are known.
@@ -312,6 +312,6 @@ private:
     std::vector<id> group_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNED_ORIGINS_HPP

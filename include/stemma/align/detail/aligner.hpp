@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 template <class Ops, class Lexicon>
 class aligner {
@@ -395,6 +395,6 @@ private:
     std::vector<id> length_; // by operation: how many operators of the chain come from it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNER_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which operation a place in an alignment stands at, and what it has made so far.
 struct lattice_state {
@@ -395,6 +395,6 @@ private:
     double again_ = 0; // what a second head costs at the step that is gone back from
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_ALIGNMENT_LATTICE_HPP

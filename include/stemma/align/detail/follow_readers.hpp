@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Gives what has no place and is constant to the module of all its readers.
 template <operator_view Ops>
@@ -55,6 +55,6 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_FOLLOW_READERS_HPP

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds for the values of a changed graph those of the original that they are.
 class graph_matcher {
@@ -388,6 +388,6 @@ private:
     bool grown_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A piece of a graph to be compared with others: items, and the values between them and around.
 /// Both are numbered from 0, as they are added.
@@ -217,6 +217,6 @@ private:
     std::uint64_t digest_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_GRAPH_SECTION_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Divides what lies between values that are left among the operators that stand there now.
 class group_aligner {
@@ -224,6 +224,6 @@ private:
     const graph_matcher& values_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_GROUP_ALIGNER_HPP

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Gives operators that a runtime made of several to the common ancestor of what they were made of:
 /// of the operations around the one they were found to come from, connected with it, that their
@@ -103,6 +103,6 @@ private:
     std::vector<id> joined_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_JOIN_FUSED_HPP

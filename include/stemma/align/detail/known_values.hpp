@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the operators that read each value of a graph, one as often as it does.
 /// Complexity: O(values + inputs).
@@ -214,6 +214,6 @@ struct values_found {
     return stored.passed() && (enough ? made.passed() : typed.yes >= typed.no);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the logarithm of the sum of two numbers given by theirs; minus infinity stands for 0.
 [[nodiscard]] inline double log_sum(double a, double b) {
@@ -16,6 +16,6 @@ namespace stemma::detail {
     return std::isinf(low) ? high : high + std::log1p(std::exp(low - high));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_LOG_SUM_HPP

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which items and values of two equal sections stand for each other: by item and value of the
 /// first one.
@@ -250,6 +250,6 @@ template <class Same>
     return true;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_MATCH_SECTIONS_HPP

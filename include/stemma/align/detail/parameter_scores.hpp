@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: whether two shapes are those of one tensor, perhaps transposed, or with extents of one
 /// more or less.
@@ -153,6 +153,6 @@ private:
     std::vector<std::vector<id>> items_; // by name in the capture
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_PARAMETER_SCORES_HPP

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Operators of a graph that lead from some values to others.
 struct graph_slice {
@@ -113,6 +113,6 @@ private:
     std::vector<std::uint64_t> begin_numbers_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_SLICE_FINDER_HPP

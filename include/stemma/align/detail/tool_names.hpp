@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What tools put behind the name of a value or parameter that they make another one of. `#` stands
 /// for digits.
@@ -120,6 +120,6 @@ ConvAddFusion_Add_B_
     return 0;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP

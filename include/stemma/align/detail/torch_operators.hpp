@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What exporters make of PyTorch's operators, one group on a line:
 /// `names = operators that stand for it | operators that come with them | such as rarely do`.
@@ -193,6 +193,6 @@ meshgrid = Expand Reshape | Shape Concat Unsqueeze
 -dim ndim dtype device layout isfloatingpoint ispinned isnested iscomplex isquantized getpoolceilpadding assert asserttensormetadata isspared requiresgradget grad itemsize stride storageoffset iscontiguous isinference names ismeta iscuda = Identity | Shape Size
 )";
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_TORCH_OPERATORS_HPP

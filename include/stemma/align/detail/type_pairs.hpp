@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a lexicon says of all pairs of types of two graphs, asked once each.
 class type_pairs {
@@ -68,6 +68,6 @@ private:
     std::vector<std::uint64_t> hashes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_TYPE_PAIRS_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The values of a graph by name; a name of several finds none.
 class value_names {
@@ -95,6 +95,6 @@ private:
     std::vector<bool> several_; // by the first operator of a name
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_VALUE_NAMES_HPP

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Numbers for what operators and values compute: equal ones are computed alike, of the same.
 /// An `Identity` computes what it reads.
@@ -130,6 +130,6 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ALIGN_DETAIL_VALUE_NUMBERS_HPP

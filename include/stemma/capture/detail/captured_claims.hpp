@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: for each parameter the number of the initializer that it is, or that is passed on to
 /// it; `no_id` where there is none. Complexity: O(values + parameters).
@@ -256,6 +256,6 @@ private:
     captured_evidence found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_CLAIMS_HPP

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node of the file that an export wrote, and the module it was exported for.
 struct exported_node {
@@ -74,6 +74,6 @@ private:
     std::size_t count_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_EXPORT_HPP

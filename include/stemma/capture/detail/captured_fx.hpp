@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
 ///
@@ -221,6 +221,6 @@ private:
     std::size_t count_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_FX_HPP

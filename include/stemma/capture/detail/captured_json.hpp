@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One object of a capture, and what to say when it is not as it should be.
 class captured_json {
@@ -184,6 +184,6 @@ private:
     std::vector<bool> exact_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_JSON_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
 /// and the operators below (`op`).
@@ -363,6 +363,6 @@ private:
     std::size_t misplaced_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_CAPTURED_TRACE_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators of a model whose parameters are called as in a checkpoint, where their names lead
 /// nowhere and their contents are found there.
@@ -135,6 +135,6 @@ private:
     std::size_t unknown_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_FOUND_PARAMETERS_HPP

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The true modules of nodes, by name: a file of format `fixture-truth/1`.
 class oracle_file {
@@ -79,6 +79,6 @@ private:
     std::unordered_map<std::string, truth> by_name_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_ORACLE_HPP

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which operation of a run made a tensor last, and which operations do what another did before.
 class tensor_makers {
@@ -86,6 +86,6 @@ private:
     std::unordered_map<id, id> first_of_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CAPTURE_DETAIL_TENSOR_MAKERS_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds entries of a checkpoint again among the initializers of a model, by what they hold:
 /// - the same numbers in any order, as when they were transposed, reshaped or their gates sorted;
@@ -271,6 +271,6 @@ private:
     std::vector<std::vector<std::size_t>> found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_CONTENT_MATCHER_HPP

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads an object of objects as a stream, as the header of a safetensors file is one and the index
 /// of several files. The handler is told of
@@ -126,6 +126,6 @@ void read_header_json(std::string_view bytes, std::string_view file, Handler& ha
     static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_HEADER_JSON_HPP

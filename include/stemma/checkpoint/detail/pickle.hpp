@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads a pickle without doing what it says: numbers, texts and containers are made, all else is
 /// asked of `Calls`, which knows what few names mean:
@@ -347,6 +347,6 @@ private:
     std::unordered_map<std::uint64_t, pickled> memo_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_PICKLE_HPP

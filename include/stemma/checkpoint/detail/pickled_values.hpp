@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a value of a pickle is.
 enum class pickled_kind : std::uint8_t {
@@ -123,6 +123,6 @@ private:
     std::vector<std::vector<pickled>> lists_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_PICKLED_VALUES_HPP

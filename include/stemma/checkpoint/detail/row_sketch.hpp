@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Floating point numbers as they lie in a file, with strides.
 struct strided_floats {
@@ -198,6 +198,6 @@ private:
     std::vector<double> samples_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_ROW_SKETCH_HPP

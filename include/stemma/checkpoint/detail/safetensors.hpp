@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::array<element_type, 17> safetensors_types{{
     {"F32", 1, 4},
@@ -238,6 +238,6 @@ private:
     std::unordered_map<std::string, std::size_t> tensors_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_SAFETENSORS_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where programs that train put the state dict among other things, in the order in which it is
 /// looked for.
@@ -207,6 +207,6 @@ private:
     std::vector<checkpoint_module> modules_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_STATE_FINDER_HPP

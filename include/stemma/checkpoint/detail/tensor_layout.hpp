@@ -16,7 +16,7 @@
 #include <tuple>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How a format calls a type of elements.
 struct element_type {
@@ -82,6 +82,6 @@ inline void find_aliases(std::vector<checkpoint_entry>& entries) {
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TENSOR_LAYOUT_HPP

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads what `torch.save` and `torch.jit.save` write: a zip archive of a pickle, and a member for
 /// each storage.
@@ -180,6 +180,6 @@ private:
     std::vector<checkpoint_module> modules_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TORCH_ARCHIVE_HPP

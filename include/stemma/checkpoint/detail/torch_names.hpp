@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What calling a name of a pickle gives.
 enum class torch_role : std::uint8_t {
@@ -149,6 +149,6 @@ inline constexpr std::array<element_type, 21> torch_types{{
                                                                              : torch_role::unknown;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TORCH_NAMES_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A storage that a pickle speaks of.
 struct pickled_storage {
@@ -252,6 +252,6 @@ private:
     std::vector<pickled_tensor> tensors_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CHECKPOINT_DETAIL_TORCH_PICKLE_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What became of some nodes that have no partners.
 enum class region_change : std::uint8_t { gone_or_new, relowered, fused, quantized };
@@ -304,6 +304,6 @@ private:
     std::vector<changed_read> reads_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_CHANGE_FINDER_HPP

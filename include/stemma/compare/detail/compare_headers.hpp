@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: what differs in operator sets that are used, and in the names of inputs and outputs.
 /// Complexity: O(operator sets + inputs + outputs).
@@ -71,6 +71,6 @@ namespace stemma::detail {
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP

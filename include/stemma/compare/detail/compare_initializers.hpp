@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How an initializer of one model is to those of another one.
 enum class initializer_change : std::uint8_t {
@@ -173,6 +173,6 @@ std::size_t compare_initializers(const wire_model& a, const wire_model& b, Repor
     return same;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARE_INITIALIZERS_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The first thing in which the graphs of two models differ.
 struct structure_difference {
@@ -258,6 +258,6 @@ private:
     return detail::structure_comparer(a, b).compare();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP

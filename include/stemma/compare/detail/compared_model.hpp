@@ -25,7 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A tensor of the file that some node reads.
 struct compared_constant {
@@ -297,6 +297,6 @@ private:
     module_contents contents_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_COMPARED_MODEL_HPP

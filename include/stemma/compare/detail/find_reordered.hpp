@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// When a module runs in each of two models.
 struct module_run {
@@ -68,6 +68,6 @@ struct module_run {
     return moved;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_FIND_REORDERED_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Puts together what was found, module by module.
 class model_differ {
@@ -389,6 +389,6 @@ private:
     std::vector<bool> changes_weights_; // by node of the first model
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP

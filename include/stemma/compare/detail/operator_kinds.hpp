@@ -8,7 +8,7 @@
 #include <array>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether operators of a type make quantized numbers, compute with them or turn them back.
 [[nodiscard]] constexpr bool is_quantizing(std::string_view type) noexcept {
@@ -41,6 +41,6 @@ namespace stemma::detail {
     return false;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_OPERATOR_KINDS_HPP

@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which bit patterns of a small floating-point type are no ordinary numbers.
 enum class special_values : std::uint8_t {
@@ -79,6 +79,6 @@ small_float_type(std::int64_t data_type) noexcept {
     return negative ? -size : size;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_SMALL_FLOATS_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Two constants in the same role, and who reads them.
 struct weight_pair {
@@ -137,6 +137,6 @@ compare_all_weights(const compared_model& a, const compared_model& b,
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP

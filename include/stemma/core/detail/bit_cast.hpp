@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// As `std::bit_cast`, which libc++ has from version 14 on; not for constant expressions.
 template <class To, class From>
@@ -19,6 +19,6 @@ template <class To, class From>
     return to;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_BIT_CAST_HPP

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a part of a path is the number of a list's member.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
@@ -22,6 +22,6 @@ namespace stemma::detail {
     return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP

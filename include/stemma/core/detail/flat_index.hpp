@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
 ///
@@ -156,6 +156,6 @@ private:
     unsigned shift_ = 63;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_FLAT_INDEX_HPP

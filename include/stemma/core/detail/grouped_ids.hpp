@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Ids by the group they are in, groups side by side: two tables, made by counting.
 class grouped_ids {
@@ -50,6 +50,6 @@ private:
     std::vector<id> members_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_GROUPED_IDS_HPP

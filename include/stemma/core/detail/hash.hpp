@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 __extension__ using uint128 = unsigned __int128;
 
@@ -76,6 +76,6 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
                                  detail::fold_multiply(a ^ detail::hash_key1, b ^ h));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_HASH_HPP

@@ -10,7 +10,7 @@
 #include <utility>
 
 // What the types share that hold any policy of a role.
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Keeps a converting constructor from being taken for one that copies.
 template <class P, class Any>
@@ -40,6 +40,6 @@ private:
     bool chosen_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_HELD_POLICY_HPP

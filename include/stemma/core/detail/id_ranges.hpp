@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A random access iterator over ids that follow each other.
 class id_iterator {
@@ -125,6 +125,6 @@ using consecutive_ids = id_range<detail::id_iterator>;
 /// Ids of which a table says what follows each.
 using linked_ids = id_range<detail::linked_id_iterator>;
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_ID_RANGES_HPP

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The union of sets of a pool, as they come. Two or more sets with more than `cap` elements
 /// together are too large: then only the least and the greatest are known.
@@ -154,6 +154,6 @@ private:
     id greatest_ = no_id;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_ID_SET_UNION_HPP

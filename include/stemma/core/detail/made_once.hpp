@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Something that is made when it is asked for first, by whichever thread asks.
 template <class T>
@@ -24,6 +24,6 @@ private:
     mutable std::optional<T> made_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_MADE_ONCE_HPP

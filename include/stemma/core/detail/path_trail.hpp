@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Follows one path after the other through a tree, and begins each where it leaves the previous
 /// one: neighbours in a list of names mostly differ in their last segment.
@@ -68,6 +68,6 @@ private:
     std::vector<place> places_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PATH_TRAIL_HPP

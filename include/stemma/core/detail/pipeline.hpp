@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One of the steps that every item of a pipeline goes through.
 struct pipeline_step {
@@ -172,6 +172,6 @@ inline void for_each_item(std::size_t count, std::size_t workers,
     run_pipeline(count, {{false, f}}, {workers, 1, count});
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PIPELINE_HPP

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Ends what asked a policy that answered nonsense.
 /// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
@@ -25,6 +25,6 @@ template <class P>
     STEMMA_THROW(error(error_code::refused, "", place, answer));
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP

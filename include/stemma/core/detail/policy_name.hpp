@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A policy with `static constexpr std::string_view name`, or one that each object has.
 template <class P>
@@ -38,6 +38,6 @@ template <class P>
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_POLICY_NAME_HPP

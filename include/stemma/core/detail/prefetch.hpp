@@ -4,7 +4,7 @@
 
 #include <stemma/config.hpp>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Asks the processor to load what will be read soon. Without effect on what is computed; any
 /// address may be given. Complexity: constant.
@@ -18,6 +18,6 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_PREFETCH_HPP

@@ -12,7 +12,7 @@
 #include <functional>
 #include <iterator>
 
-namespace stemma::detail::range {
+namespace stemma::inline STEMMA_ABI::detail::range {
 
 /// Complexity: O(size), as for all below but those that sort.
 template <class Range, class Predicate>
@@ -83,6 +83,6 @@ void stable_sort_by(Range& range, Key key) {
     });
 }
 
-} // namespace stemma::detail::range
+} // namespace stemma::inline STEMMA_ABI::detail::range
 
 #endif // STEMMA_CORE_DETAIL_RANGE_HPP

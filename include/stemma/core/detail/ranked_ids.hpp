@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A set of ids that says which of its members an id is: a bit for each id below a bound, and for
 /// each word of them how many members come before. A table by id is 20 times as large.
@@ -62,6 +62,6 @@ private:
     std::vector<id> before_; // by word: members in those before
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_RANKED_IDS_HPP

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A set of ids, which are few of many, or close together: bits, by the page that they are on.
 class sparse_ids {
@@ -52,6 +52,6 @@ private:
     std::uint64_t* page_ = nullptr; // the bits on it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_SPARSE_IDS_HPP

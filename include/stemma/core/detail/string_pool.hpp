@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
 class string_pool {
@@ -50,6 +50,6 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_STRING_POOL_HPP

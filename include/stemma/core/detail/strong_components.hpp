@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
 /// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
@@ -91,6 +91,6 @@ template <operator_graph_like Graph>
         [&](const auto& e) { return target(e, graph); });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_STRONG_COMPONENTS_HPP

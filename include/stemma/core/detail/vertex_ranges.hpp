@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
 /// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
@@ -36,6 +36,6 @@ void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
     });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_VERTEX_RANGES_HPP

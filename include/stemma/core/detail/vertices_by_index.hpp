@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 template <class Map>
 inline constexpr bool is_identity_map = false;
@@ -55,6 +55,6 @@ private:
     std::vector<vertex_t<Graph>> vertices_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_VERTICES_BY_INDEX_HPP

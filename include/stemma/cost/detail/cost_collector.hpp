@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Adds up what nodes cost as a model runs, by module and by node of the main graph.
 class cost_collector final : public shape_observer {
@@ -258,6 +258,6 @@ private:
     std::map<std::string, std::uint64_t> unlisted_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_COST_COLLECTOR_HPP

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads separated values row by row, with quotes; the first row says which character separates.
 class csv_rows {
@@ -140,6 +140,6 @@ find_column(const std::vector<std::string>& headings,
                                                                              : std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_CSV_ROWS_HPP

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Buffers of a model as it runs, one step after the other, each in a module.
 class live_memory {
@@ -121,6 +121,6 @@ private:
     std::vector<id> steps_; // the module of each
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_LIVE_MEMORY_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which values come into modules and go out of them. Each is noted where it counts and, with a
 /// minus, where it does no more, so that the sums over subtrees are what comes in and goes out.
@@ -123,6 +123,6 @@ private:
     std::vector<entry> notes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_MODULE_FLOW_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What one operator costs when it runs once.
 struct operator_cost {
@@ -339,6 +339,6 @@ private:
     const extent_algebra* algebra_ = nullptr;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_OPERATOR_COSTS_HPP

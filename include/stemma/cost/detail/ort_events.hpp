@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Takes a list of flat objects as a parser reads them, with members of an inner `args` beside
 /// their own: the trace events that ONNX Runtime writes, and TensorRT's list of layers.
@@ -243,6 +243,6 @@ private:
     bool met_layer_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_COST_DETAIL_ORT_EVENTS_HPP

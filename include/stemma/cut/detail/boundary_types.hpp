@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the name of a node, or its place where it has none: `#7`.
 [[nodiscard]] inline std::string node_name(const onnx_model& model, id node) {
@@ -108,6 +108,6 @@ private:
     std::string problem_;                      // that it had
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_BOUNDARY_TYPES_HPP

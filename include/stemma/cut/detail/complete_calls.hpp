@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A vertex of a module, and which call of the module it belongs to.
 template <class Vertex>
@@ -65,6 +65,6 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_COMPLETE_CALLS_HPP

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A graph of a model, in an order in which it can run.
 struct ordered_graph {
@@ -101,6 +101,6 @@ private:
     std::shared_ptr<const ordered_graph> graph_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_FACTS_HPP

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata of a part say of where it was cut out.
 inline constexpr std::string_view cut_key = "pkg.stemma.cut";
@@ -359,6 +359,6 @@ private:
     detail::new_names renaming_; // of values at the boundary
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_MODEL_HPP

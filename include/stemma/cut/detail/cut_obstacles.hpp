@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
 /// Complexity: a look-up for each value at the boundary.
@@ -113,6 +113,6 @@ namespace stemma::detail {
     return std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_CUT_OBSTACLES_HPP

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The nodes of a split model of which some parts were changed, put together again.
 class edited_nodes {
@@ -226,6 +226,6 @@ private:
     std::vector<entry> clones_; // in changed parts
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_EDITED_NODES_HPP

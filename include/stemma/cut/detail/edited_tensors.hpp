@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The initializers of a split model of which some parts were changed.
 class edited_tensors {
@@ -189,6 +189,6 @@ private:
     std::vector<std::string> added_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Puts a model together from parts of which some were changed: their nodes take the place of the
 /// ones they had, their weights that of theirs; new operator sets, functions and types are added.
@@ -215,6 +215,6 @@ private:
     std::unordered_set<std::string_view> all_made_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_JOIN_EDITED_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The files that a rope over a split model's folder refers to by number.
 struct split_files {
@@ -141,6 +141,6 @@ inline void write_joined(const message_tree& rope, const split_folder& folder,
         [&](std::string_view text) { output.write(text); });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_JOIN_MODEL_HPP

@@ -40,7 +40,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What cutting needs to know of a model, whatever its modules are.
 struct cut_basis {
@@ -373,6 +373,6 @@ private:
     std::vector<std::size_t> left_; // places of modules, ascending
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_CUTTER_HPP

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the folder of a path, absolute.
 [[nodiscard]] inline std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -114,6 +114,6 @@ private:
     std::set<std::string> used_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_FILES_HPP

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Makes the records of parts of a tagged model: of the modules that a part has nodes or parameters
 /// of, with those above them, and of others only where their tags would be different ones without.
@@ -318,6 +318,6 @@ private:
     std::unordered_multimap<id, id> named_below_;           // by the selected module above
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_PART_RECORDS_HPP

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
 /// trains, or may do so because its third input is not a constant false (from opset 12 on).
@@ -47,6 +47,6 @@ namespace stemma::detail {
     return random;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_RANDOM_NODES_HPP

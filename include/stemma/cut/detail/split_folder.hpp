@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The name of the manifest in the folder of a split model.
 inline constexpr std::string_view split_manifest_name = "split.json";
@@ -202,6 +202,6 @@ private:
     std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_SPLIT_FOLDER_HPP

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One file with the data of tensors that several models share: each tensor is written once.
 ///
@@ -210,6 +210,6 @@ inline bool append_stored(const wire_model& model, id tensor, weight_store& stor
     return true;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_WEIGHT_STORE_HPP

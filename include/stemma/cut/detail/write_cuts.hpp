@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
 /// nothing; see `cut_planner::plan`.
@@ -240,6 +240,6 @@ void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
         {workers, std::clamp<std::size_t>(count / (8 * workers), 1, most_at_once), in_flight});
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_WRITE_CUTS_HPP

@@ -37,7 +37,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata of a part say of the split it belongs to.
 inline constexpr std::string_view split_key = "pkg.stemma.split";
@@ -235,6 +235,6 @@ private:
     weight_store& store_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the modules whose parameters the module around computes with, past them; sorted.
 ///
@@ -50,6 +50,6 @@ template <module_view Modules>
     return found ? modules.index().parent(m) : m;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP

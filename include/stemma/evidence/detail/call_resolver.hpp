@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules that operators of functions belong to, and all calls.
 struct modules_of_calls {
@@ -334,6 +334,6 @@ private:
     modules_of_calls found_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP

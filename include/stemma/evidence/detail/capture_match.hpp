@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
 /// it, as in `Fused_W_layer.0.conv`.
@@ -114,6 +114,6 @@ template <parameter_readers Ops, module_view Modules>
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_CAPTURE_MATCH_HPP

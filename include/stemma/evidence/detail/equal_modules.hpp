@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by module, a number that is equal where the parameters below have equal names.
 /// Complexity: O(modules + bytes of names).
@@ -167,6 +167,6 @@ private:
     vertices_by_index<graph_of<Ops>> vertex_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_EQUAL_MODULES_HPP

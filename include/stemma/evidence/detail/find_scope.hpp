@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the names of an operator and of its first result say of where it is.
 struct found_scope {
@@ -100,6 +100,6 @@ template <named_operators Ops>
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_FIND_SCOPE_HPP

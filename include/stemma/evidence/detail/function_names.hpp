@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads from the names of functions for which modules they were made, as torch does that writes a
 /// function for each call of a module, in the domain `pkg.` and its package: behind the class the
@@ -113,6 +113,6 @@ private:
     mutable std::vector<std::string> plain_; // paths, by module; empty until one is asked for
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP

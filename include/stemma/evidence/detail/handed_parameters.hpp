@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How far functions hand down what they are called with: an operator in the body may read it, or a
 /// call in there may hand it on.
@@ -73,6 +73,6 @@ private:
     std::unordered_map<std::uint64_t, id> calls_; // by function and input
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HANDED_PARAMETERS_HPP

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The levels that scopes leave out, since nobody calls those modules, as members of lists show
 /// them for each other: where parameters tell that `att` in `block.0` is `block.0.layer.0.att`, it
@@ -69,6 +69,6 @@ private:
     std::map<std::pair<id, std::string_view>, std::string> paths_; // by list, segment
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP

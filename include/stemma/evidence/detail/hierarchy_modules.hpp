@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the metadata of operators lead in a tree.
 struct hierarchy_modules {
@@ -114,6 +114,6 @@ template <operator_view Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_MODULES_HPP

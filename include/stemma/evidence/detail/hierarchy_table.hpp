@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Who wrote the module hierarchy into metadata.
 enum class hierarchy_dialect : std::uint8_t {
@@ -351,6 +351,6 @@ template <operator_view Ops>
     return table;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_HIERARCHY_TABLE_HPP

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How a name begins that ONNX Runtime gave to what came out of a call of a function:
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
@@ -33,6 +33,6 @@ template <named_operators Ops>
     return std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_INLINED_NAME_HPP

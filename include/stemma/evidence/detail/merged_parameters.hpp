@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
@@ -294,6 +294,6 @@ template <named_operators Ops, module_view Modules>
     return merged;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Modules that say which parameters they have, be they read or not.
 template <class Modules>
@@ -85,6 +85,6 @@ private:
     std::vector<bool> declares_below_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators that make what modules hand on.
 template <operator_view Ops>
@@ -87,6 +87,6 @@ private:
     std::vector<bool> has_several_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_MODULE_EXITS_HPP

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The claims of a source that has a name, under that name.
 template <class Claims>
@@ -43,6 +43,6 @@ template <class Source, class Ops, class Modules>
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_NAMED_CLAIMS_HPP

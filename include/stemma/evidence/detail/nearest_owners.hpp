@@ -10,7 +10,7 @@
 #include <array>
 #include <cstddef>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
 /// each module, and `no_id` for all whose parameters have lost their names.
@@ -101,6 +101,6 @@ private:
     return best;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the operator whose data one reads, by vertex index, or `no_id` where there is none or
 /// several are; `steady` ones are independent of data. Complexity: O(in-edges).
@@ -181,6 +181,6 @@ private:
     std::vector<id> owner_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_BLOCKS_HPP

@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// For each parameter of a model the modules that own it: none where its name leads nowhere or
 /// tells nothing, several where modules share it.
@@ -257,6 +257,6 @@ template <parameter_readers Ops, module_view Modules>
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the path of the module that an instance of a scope means, below that of the scope
 /// around it. A called Sequential repeats itself in its children: below `layer1` the instance
@@ -33,6 +33,6 @@ namespace stemma::detail {
     return rest;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP

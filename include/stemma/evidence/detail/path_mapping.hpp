@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
 /// names, and they would cost their square; and none has a level without a name.
@@ -169,6 +169,6 @@ template <module_view Modules>
     return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP

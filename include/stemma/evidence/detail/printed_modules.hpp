@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds modules by what a call of them prints: their path from its last name that is no number.
 template <module_view Modules>
@@ -58,6 +58,6 @@ private:
     grouped_ids modules_;                // by text
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP

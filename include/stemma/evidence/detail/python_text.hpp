@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline void append_utf8(std::uint32_t code, std::string& out) {
     const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
@@ -206,6 +206,6 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     return open == 0 ? std::optional(path) : std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What is known of operators before anybody looks at what is around them. All by vertex index.
 template <operator_view Ops, module_view Modules>
@@ -136,6 +136,6 @@ private:
     std::vector<bool> weights_; // by parameter
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_REGION_FACTS_HPP

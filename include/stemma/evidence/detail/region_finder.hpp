@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds the modules of operators that have no name, from those around them that do or that read
 /// parameters.
@@ -355,6 +355,6 @@ private:
     std::vector<bool> joins_;   // joins results of several modules
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_REGION_FINDER_HPP

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether somebody changed the order of operators: exporters count those of one type in a scope,
 /// `Mul`, `Mul_1`, `Mul_2`, in the order in which they run.
@@ -55,6 +55,6 @@ template <named_operators Ops, class AreOne>
     return false;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP

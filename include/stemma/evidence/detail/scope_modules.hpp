@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules of all scopes, and of single operators that share a scope with another module's.
 struct scope_modules {
@@ -377,6 +377,6 @@ template <parameter_readers Ops>
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which module a scope stands for.
 struct scope_module {
@@ -389,6 +389,6 @@ private:
     bool calls_known_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
@@ -319,6 +319,6 @@ template <named_operators Ops>
     return table;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP

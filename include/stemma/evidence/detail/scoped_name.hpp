@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the names of operators carry scopes.
 enum class scope_style : std::uint8_t {
@@ -176,6 +176,6 @@ split_leftover_name(std::string_view name) noexcept {
                : scoped_name{name.substr(0, slash), scope_style::relative, false};
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Operators that one member of a sequence computes with, which no parameter names.
 struct sequence_step {
@@ -235,6 +235,6 @@ private:
     std::vector<sequence_step> steps_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP

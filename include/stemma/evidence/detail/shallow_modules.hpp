@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
 template <module_view Modules>
@@ -102,6 +102,6 @@ template <parameter_readers Ops, module_view Modules, class Named>
     return shallow;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SHALLOW_MODULES_HPP

@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Shortens paths of whoever exported a model to what its modules name: behind `site-packages`; the
 /// file of a class, from its package on, and what lies beside that package; else the name of the
@@ -128,6 +128,6 @@ private:
     std::unordered_set<std::string> roots_;   // `/srv/me/project/`
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP

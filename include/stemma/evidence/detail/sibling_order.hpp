@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the number that an attribute is, as those of a list are.
 [[nodiscard]] inline std::optional<std::uint64_t> list_place(std::string_view attribute) {
@@ -77,6 +77,6 @@ namespace stemma::detail {
     return order;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SIBLING_ORDER_HPP

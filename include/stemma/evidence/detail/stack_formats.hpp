@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A frame as a text tells of it, whose parts are views of that.
 struct told_frame {
@@ -229,6 +229,6 @@ inline const stack_format* read_stack(std::string_view text, std::vector<told_fr
     return nullptr;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP

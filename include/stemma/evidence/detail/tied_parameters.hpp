@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which owner of a parameter that several modules share its readers speak for.
 ///
@@ -62,6 +62,6 @@ private:
     std::unordered_map<id, std::string> first_type_; // by parameter with several owners
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_TIED_PARAMETERS_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One call of a function: what the names and attributes in its body stand for.
 struct call_frame {
@@ -66,6 +66,6 @@ private:
     return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_CALL_FRAME_HPP

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Counts the operators of all regions anew. Complexity: O(items).
 inline void count_operators(std::vector<fold_region>& regions) {
@@ -86,6 +86,6 @@ inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>
     count_operators(regions);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_DISSOLVE_REGIONS_HPP

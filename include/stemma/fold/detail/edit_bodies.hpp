@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Appends the fields of a node with other bodies: `body(g, fields)` appends every part of body
 /// `g`, of which `fields` reads what it is. All else stays, unless `change(field)` changes it.
@@ -59,6 +59,6 @@ void edit_nodes(message_tree& out, const wire_model& model, const graph_contents
     });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_EDIT_BODIES_HPP

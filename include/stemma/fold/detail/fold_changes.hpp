@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds what a folded model has to record of a graph of the one it is made of: the order of the
 /// operators, and the texts that do not follow from the bodies of functions.
@@ -138,6 +138,6 @@ private:
     folded_graph_record record_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_CHANGES_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a node is a Constant of the standard. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
@@ -178,6 +178,6 @@ void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same)
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The first IR version whose functions say of which types their values are.
 inline constexpr std::int64_t first_version_with_function_infos = 10;
@@ -135,6 +135,6 @@ private:
     std::vector<std::pair<id, std::string_view>> none_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_INFOS_HPP

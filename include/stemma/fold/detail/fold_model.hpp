@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The first IR version whose models may have functions.
 inline constexpr std::int64_t first_version_with_functions = 8;
@@ -308,6 +308,6 @@ private:
     message_tree out_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP

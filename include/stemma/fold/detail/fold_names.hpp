@@ -18,7 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
 [[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
@@ -196,6 +196,6 @@ private:
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_NAMES_HPP

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
 template <module_view Modules>
@@ -190,6 +190,6 @@ private:
     const fold_names& names_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_NODES_HPP

@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A function that a model is to get.
 struct planned_function {
@@ -113,6 +113,6 @@ struct fold_plan {
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLD_PLAN_HPP

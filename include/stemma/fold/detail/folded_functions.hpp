@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which functions of a model folding made, and where in bodies it changed something.
 class folded_functions {
@@ -110,6 +110,6 @@ private:
     std::unordered_set<id> holders_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLDED_FUNCTIONS_HPP

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which modules of a tree fold, and which of these lie around each module. The root never folds,
 /// nor do modules in `max_depth` others that do.
@@ -59,6 +59,6 @@ private:
     std::vector<id> above_; // by module: the next folded one around it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FOLDED_MODULES_HPP

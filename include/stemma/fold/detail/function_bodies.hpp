@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a node says it is.
 struct operator_name {
@@ -100,6 +100,6 @@ read_function_bodies(const wire_model& model) {
     return bodies;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_FUNCTION_BODIES_HPP

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Puts the bodies of functions where these are called, at any depth and in bodies of control flow.
 ///
@@ -395,6 +395,6 @@ private:
     std::size_t calls_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A model without tags, with its functions put in where they are called. It goes away with this
 /// object.
@@ -60,6 +60,6 @@ private:
     std::vector<attribution> attributions_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINED_MODEL_HPP

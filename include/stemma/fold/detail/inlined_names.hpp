@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the body of a function runs: for one call of it.
 struct inlined_place {
@@ -186,6 +186,6 @@ private:
     std::size_t next_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP

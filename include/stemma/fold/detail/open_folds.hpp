@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Opens the calls that folding made, and makes the bytes again that were folded.
 class fold_opener {
@@ -182,6 +182,6 @@ private:
     return text ? std::optional(read_fold_record(*text, model.file())) : std::nullopt;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP

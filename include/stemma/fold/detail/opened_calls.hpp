@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline void check_fold(bool fits, const wire_model& model) {
     if (!fits) {
@@ -353,6 +353,6 @@ private:
     std::size_t next_change_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_OPENED_CALLS_HPP

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds regions that do the same, and what goes into and comes out of each.
 template <module_view Modules, node_shapes_like Shapes>
@@ -287,6 +287,6 @@ void classify_regions(const onnx_model& model, const graph_contents& contents,
         .classify_all();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_CLASSES_HPP

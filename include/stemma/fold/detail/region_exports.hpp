@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A graph of a model that has regions.
 struct divided_graph {
@@ -93,6 +93,6 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
     return first;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_EXPORTS_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
 /// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
@@ -298,6 +298,6 @@ private:
     std::unordered_map<std::uint64_t, id> ways_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_REGION_FORMS_HPP

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Makes one graph of a folded model again as it was, part by part.
 class unfolded_graph {
@@ -118,6 +118,6 @@ private:
     std::uint32_t part_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_FOLD_DETAIL_UNFOLDED_GRAPH_HPP

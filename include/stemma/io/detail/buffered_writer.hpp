@@ -18,7 +18,7 @@
 
 #if STEMMA_IO >= 1
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Collects what is written to a descriptor, at its own position or from a given one on.
 class buffered_writer {
@@ -177,7 +177,7 @@ private:
     std::size_t used_ = 0;           // of it
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: a field of a row, in quotes where it needs them.
 [[nodiscard]] inline std::string csv_field(std::string_view text) {
@@ -38,6 +38,6 @@ template <class... Fields>
     return row;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_CSV_TEXT_HPP

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
 
@@ -311,6 +311,6 @@ private:
     std::string texts_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_JSON_PART_HPP

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Room for any number as `put_real` writes it.
 inline constexpr std::size_t real_text_size = 32;
@@ -193,6 +193,6 @@ template <std::floating_point Real>
     return text;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_REAL_TEXT_HPP

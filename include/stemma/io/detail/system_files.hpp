@@ -23,7 +23,7 @@
 #    undef MAP_TYPE
 #endif
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
     STEMMA_THROW(error(error_code::cannot_read, path, "", reason));
@@ -44,6 +44,6 @@ inline constexpr std::string_view too_large = "is larger than this program can a
     return errno != 0 ? reason_of(errno) : std::string(otherwise);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_SYSTEM_FILES_HPP

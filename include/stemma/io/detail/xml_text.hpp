@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
 /// UTF-8, or no character of XML, becomes U+FFFD: Boost.PropertyTree's escapes pass such bytes on,
@@ -65,6 +65,6 @@ inline void append_xml_text(std::string_view text, std::string& out) {
     return out;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_XML_TEXT_HPP

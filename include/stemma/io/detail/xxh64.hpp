@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
 /// 0.1.1), as `xxhsum -H64` prints it.
@@ -123,6 +123,6 @@ private:
     return text;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_XXH64_HPP

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A file in a zip archive.
 struct zip_member {
@@ -147,6 +147,6 @@ private:
     std::string_view kind_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_IO_DETAIL_ZIP_DIRECTORY_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Characters that have a meaning in a tag, and are written behind a `\`.
 class special_characters {
@@ -347,6 +347,6 @@ private:
     std::string text_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP

@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Vertices alone, for views of operators whose wiring is not known yet: names and metadata need
 /// none.
@@ -52,7 +52,7 @@ inline id get(boost::vertex_index_t, const edgeless_graph&, id v) {
     return v;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 namespace boost {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Takes what is computed from one value apart into steps, as modules without parameters take
 /// them: each makes one value of one value.
@@ -116,6 +116,6 @@ private:
     const std::vector<bool>& free_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_FUNCTIONAL_UNITS_HPP

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The operators of every module, each with all that lies below it.
 class module_members {
@@ -62,6 +62,6 @@ template <class Calls>
     return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_MODULE_MEMBERS_HPP

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// An operator in a body, by vertex index, and the one that owns the body.
 struct body_operator {
@@ -48,6 +48,6 @@ template <operator_view Ops>
     return inner;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_NESTING_HPP

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the nodes of which a file itself does not say in which module they are, as far as
 /// prepared sources know. Complexity: that of asking them about each.
@@ -30,6 +30,6 @@ template <class Sources>
     return open;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_OPEN_NODES_HPP

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
 inline constexpr std::string_view standard_domain = "ai.onnx";
@@ -27,6 +27,6 @@ inline constexpr std::string_view standard_domain = "ai.onnx";
     return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_OPERATOR_DOMAIN_HPP

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The shapes of the parameters of a model, as far as they are known, by number.
 class parameter_shapes {
@@ -34,6 +34,6 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_PARAMETER_SHAPES_HPP

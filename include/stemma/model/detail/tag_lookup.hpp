@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds selected modules by their tags, segment by segment.
 class tag_lookup {
@@ -73,6 +73,6 @@ private:
     flat_index below_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_MODEL_DETAIL_TAG_LOOKUP_HPP

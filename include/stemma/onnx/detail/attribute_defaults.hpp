@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What attributes of the standard's operators are where they are not written, one group on a line:
 /// `types : name=value ...`. Tools write them or leave them out. Only defaults that all operator
@@ -100,6 +100,6 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
     return !usual.empty() && (is_real ? std::stof(std::string(usual)) == real : usual == value);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP

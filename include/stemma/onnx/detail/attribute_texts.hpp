@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What an AttributeProto is called, and which attribute of the function around it stands for.
 struct attribute_names {
@@ -66,6 +66,6 @@ inline void append_attribute_reference(message_tree& node, wire_reader fields,
     });
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_ATTRIBUTE_TEXTS_HPP

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How one sequence of bytes is made of another one. Texts that are put in twice are kept once.
 class byte_patch {
@@ -189,6 +189,6 @@ private:
     byte_patch patch_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP

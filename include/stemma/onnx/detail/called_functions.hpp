@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
 ///
@@ -60,6 +60,6 @@ template <class Visit>
     return uncalled;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_CALLED_FUNCTIONS_HPP

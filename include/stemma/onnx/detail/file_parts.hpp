@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A range of a file, and the first message of each kind in it that holds no other one. It begins
 /// with the length in front of one of those, or with the file.
@@ -81,6 +81,6 @@ divide_file(const wire_model& model, std::span<const id> owners, std::size_t cou
     return parts;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_FILE_PARTS_HPP

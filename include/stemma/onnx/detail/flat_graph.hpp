@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the input slot of the node `owner` whose value formal input `i` of its body `g` starts
 /// with, or `no_id`.
@@ -158,6 +158,6 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
     return nested_graph(model, g, nodes, bodies);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_FLAT_GRAPH_HPP

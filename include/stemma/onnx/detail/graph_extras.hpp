@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
 struct tensor_annotation {
@@ -64,6 +64,6 @@ struct graph_extras {
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_EXTRAS_HPP

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Some fields of a graph that follow each other: bytes [begin, end) of the file.
 struct graph_run {
@@ -132,6 +132,6 @@ struct guessed_field {
     return runs;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_RUNS_HPP

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads graphs and functions of a file into tables, in file order: nodes with their bodies,
 /// tensors, value infos, and where the other fields are.
@@ -383,6 +383,6 @@ private:
     std::uint64_t next_estimate_ = 4096; // nodes
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_GRAPH_SCAN_HPP

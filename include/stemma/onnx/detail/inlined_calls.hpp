@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Gives nodes that ONNX Runtime put in place of calls the names back that they had before they
 /// were folded into functions.
@@ -247,6 +247,6 @@ private:
     std::optional<inlined_calls> calls_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
 struct edit {
@@ -105,6 +105,6 @@ private:
     std::int64_t growth_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_MESSAGE_EDITS_HPP

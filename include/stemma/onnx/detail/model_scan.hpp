@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads a whole model into tables; a long main graph in parts, by several threads.
 class model_scan : public graph_scan {
@@ -167,6 +167,6 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_MODEL_SCAN_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Fills the tables of an onnx_model: a reader reports what it meets, in file order, and `finish`
 /// binds their names. Parts of a file can be read apart and appended.
@@ -376,6 +376,6 @@ private:
     flat_index operator_index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_MODEL_TABLES_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Binds the names that nodes of an onnx_model read to the values that carry them.
 class name_binder : public onnx_model {
@@ -253,6 +253,6 @@ private:
     flat_index nested_names_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_NAME_BINDER_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A small tensor of whole numbers, as shapes and axes are written.
 struct whole_numbers {
@@ -223,6 +223,6 @@ private:
     wire_reader fields_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_NODE_ATTRIBUTES_HPP

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 /// Field numbers of the messages in onnx.proto3, IR version 13, by message.
-namespace stemma::detail::onnx_fields {
+namespace stemma::inline STEMMA_ABI::detail::onnx_fields {
 
 struct model {
     enum : std::uint32_t {
@@ -128,6 +128,6 @@ struct entry {
     enum : std::uint32_t { key = 1, value = 2 };
 };
 
-} // namespace stemma::detail::onnx_fields
+} // namespace stemma::inline STEMMA_ABI::detail::onnx_fields
 
 #endif // STEMMA_ONNX_DETAIL_ONNX_FIELDS_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether an operator gives other results each time it runs.
 [[nodiscard]] inline bool is_random_operator(std::string_view domain, std::string_view type) {
@@ -92,6 +92,6 @@ namespace stemma::detail {
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_OPERATOR_DEPENDENCE_HPP

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
 /// is "". Complexity: O(fields).
@@ -37,6 +37,6 @@ namespace stemma::detail {
     return text;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_OPSET_TEXTS_HPP

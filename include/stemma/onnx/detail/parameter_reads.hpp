@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The parameters that nodes read. Many ask all nodes for them, and most nodes read none.
 class parameter_reads {
@@ -71,6 +71,6 @@ private:
     std::vector<id> reads_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_PARAMETER_READS_HPP

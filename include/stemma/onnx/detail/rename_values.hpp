@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Messages that name values, and the names themselves.
 enum class names_in : std::uint8_t {
@@ -107,6 +107,6 @@ private:
     std::map<std::string, std::string, std::less<>> names_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_RENAME_VALUES_HPP

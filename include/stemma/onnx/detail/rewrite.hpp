@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
 /// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
@@ -351,6 +351,6 @@ private:
     std::int64_t size_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_REWRITE_HPP

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The last opset of the standard domain that `changed_between` knows.
 inline constexpr std::int64_t last_known_opset = 24;
@@ -76,6 +76,6 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
     return false;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_SCHEMA_CHANGES_HPP

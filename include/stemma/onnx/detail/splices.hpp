@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
 /// of the file, `write(text)` others.
@@ -91,6 +91,6 @@ private:
     Sink* to_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_SPLICES_HPP

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Computes numbers that change with the operators of some nodes or their wiring, not with names,
 /// weights, attributes or metadata. The same everywhere, so they may be stored.
@@ -113,6 +113,6 @@ private:
     return structure_digester(model)(nodes);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A changed copy of a model that goes away with this object: a file beside an output, or bytes in
 /// memory.
@@ -65,6 +65,6 @@ private:
     std::optional<wire_model> model_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TEMPORARY_MODEL_HPP

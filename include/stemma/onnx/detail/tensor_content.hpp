@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The data of an initializer as they would stand in `raw_data`, wherever and however they are
 /// stored.
@@ -116,6 +116,6 @@ private:
     std::map<std::string, std::unique_ptr<mapped_file>> files_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
 [[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
@@ -36,6 +36,6 @@ namespace stemma::detail {
     return (elements * bits + 7) / 8;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP

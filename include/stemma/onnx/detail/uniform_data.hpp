@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether the data of a tensor may be one number over and over: they repeat every eight bytes,
 /// which numbers of one, two, four and eight bytes do. A short tensor always does.
@@ -19,6 +19,6 @@ namespace stemma::detail {
                                                                   data.size() - period) == 0);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_UNIFORM_DATA_HPP

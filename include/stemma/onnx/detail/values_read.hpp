@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the values that a node reads, by slot, `no_id` for omitted ones; then those that its
 /// bodies capture, each once, in the order of readers. Complexity: O(nodes inside).
@@ -51,6 +51,6 @@ namespace stemma::detail {
     return values;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_VALUES_READ_HPP

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Whether a tensor can only be a weight: it is a matrix or extends in two directions or more, and
 /// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
@@ -24,6 +24,6 @@ template <class Extents>
     return (wide > 1 || (wide == 1 && rank == 2)) && (data_type < int32 || data_type > boolean);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WEIGHT_MATRIX_HPP

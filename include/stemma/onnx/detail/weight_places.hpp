@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where a weight belongs.
 struct weight_place {
@@ -76,6 +76,6 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
     return places;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP

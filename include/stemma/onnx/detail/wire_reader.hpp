@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 // Numbers are copied from where they stand in a file, in the order that protobuf and ONNX give
 // their bytes.
@@ -253,6 +253,6 @@ inline void read_dims(const wire_reader& around, const wire_field& field,
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WIRE_READER_HPP

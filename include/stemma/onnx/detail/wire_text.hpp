@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::size_t max_varint_size = 10;
 
@@ -70,6 +70,6 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     append_field(entry::value, value, out);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_WIRE_TEXT_HPP

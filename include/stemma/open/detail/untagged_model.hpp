@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A model as it is without tags: the file itself, or, where that is tagged, a copy without them
 /// that goes away with this object.
@@ -67,6 +67,6 @@ private:
     std::optional<detail::temporary_model> copy_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_OPEN_DETAIL_UNTAGGED_MODEL_HPP

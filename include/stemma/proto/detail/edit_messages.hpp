@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Steps through the messages of a model in the order of the numbers in its `proto_model`.
 template <class Editor>
@@ -110,6 +110,6 @@ void edit_messages(Proto& model, Editor& editor) {
     editor.edit_model(model);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_PROTO_DETAIL_EDIT_MESSAGES_HPP

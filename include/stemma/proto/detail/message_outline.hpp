@@ -20,7 +20,7 @@
 #include <new>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
 /// take no room.
@@ -102,6 +102,6 @@ private:
     std::unique_ptr<char, freed> bytes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_PROTO_DETAIL_MESSAGE_OUTLINE_HPP

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A ValueInfoProto in a field that the schema does not know.
 struct unknown_value_info {
@@ -195,6 +195,6 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP

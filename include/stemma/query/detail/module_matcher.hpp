@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
 /// that is nothing else's, so that a compiler knows what stays when one is written.
@@ -231,6 +231,6 @@ private:
     sizes sizes_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_MODULE_MATCHER_HPP

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Nodes of a model as a section, and what each item says.
 struct node_section {
@@ -342,6 +342,6 @@ private:
     std::vector<std::pair<id, id>> given_away_; // value, graph
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_NODE_SECTIONS_HPP

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Steps through the words of a query.
 class query_lexer {
@@ -197,6 +197,6 @@ private:
     std::size_t at_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_QUERY_LEXER_HPP

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What stands behind the word of a term.
 enum class query_operand : std::uint8_t {
@@ -64,6 +64,6 @@ inline constexpr std::array<query_key, 3> query_flags{
      {"leaf", query_kind::leaf, query_operand::pattern},
      {"selected", query_kind::selected, query_operand::pattern}}};
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which way edges are followed.
 enum class direction : bool { to_readers, to_producers };
@@ -53,6 +53,6 @@ template <operator_graph_like Graph>
     return met;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_REACHABLE_HPP

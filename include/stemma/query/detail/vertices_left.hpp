@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
 template <class Graph>
@@ -96,6 +96,6 @@ private:
     std::vector<vertex_t<Graph>> listed_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_QUERY_DETAIL_VERTICES_LEFT_HPP

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a file that was changed since it was tagged still says of where its nodes come from.
 struct recorded_evidence {
@@ -191,6 +191,6 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     return true;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_FIND_RECORDED_HPP

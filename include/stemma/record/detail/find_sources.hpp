@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Adds to lines what texts say; the same text is read once.
 class told_sources {
@@ -208,6 +208,6 @@ struct source_evidence {
     return lines;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_FIND_SOURCES_HPP

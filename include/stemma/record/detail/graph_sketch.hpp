@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a graph was when it was tagged (`stemma.graph/1`, see docs/formats.md): of each node the
 /// operator, what it read, hashes of the names of what it made, and its module. Enough to say what
@@ -305,6 +305,6 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
     return graph_sketch::read(stored, modules);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_GRAPH_SKETCH_HPP

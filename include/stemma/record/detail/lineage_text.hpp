@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A text that a module has from all that lie above it, as its path and its tag: those of
 /// neighbours mostly begin alike, so each is spelled from where it leaves the one before.
@@ -52,6 +52,6 @@ private:
     std::vector<id> missing_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_LINEAGE_TEXT_HPP

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
 /// find them all again without the capture.
@@ -321,6 +321,6 @@ private:
     return reader.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_MODEL_RECORD_HPP

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the modules that what an operator came from is of, each once, ascending.
 /// Complexity: O(origins log origins).
@@ -157,6 +157,6 @@ private:
     std::vector<id> members_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_ORIGIN_TEXTS_HPP

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: what the nodes of a model say that they came from, whose tags were carried over from an
 /// original; `made` is where they belong. Complexity: O(fields of the nodes).
@@ -92,6 +92,6 @@ inline void take_carried(carried_facts carried, tagging& found) {
     found.origins = std::move(carried.origins);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP

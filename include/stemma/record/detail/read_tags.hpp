@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the carriers in a file say of one node.
 struct carried_tags {
@@ -223,6 +223,6 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
     return carried;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_READ_TAGS_HPP

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: a confidence as it comes back from a record, in whole per cent.
 [[nodiscard]] inline float in_percent(float confidence) {
@@ -160,6 +160,6 @@ void write_claims(Writer& json, const claim_runs& claims) {
     return result;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_CLAIMS_HPP

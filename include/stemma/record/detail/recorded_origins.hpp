@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A mark on a node: the number that one of the nodes it was made of had when the graph was tagged.
 struct node_mark_found {
@@ -390,6 +390,6 @@ private:
     return detail::origin_finder(now, then, modules, marks).find();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_ORIGINS_HPP

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Lines of programs as a file keeps them (`stemma.sources/1`, see docs/formats.md).
 struct recorded_sources {
@@ -244,6 +244,6 @@ read_sources(std::string_view text, const any_frames& policy, std::size_t module
     return reader.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_SOURCES_HPP

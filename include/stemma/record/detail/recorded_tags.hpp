@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
 struct recorded_tags {
@@ -122,6 +122,6 @@ struct tags_reader {
     return std::move(reader.tags);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_RECORDED_TAGS_HPP

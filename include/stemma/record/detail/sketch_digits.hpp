@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Appends numbers as digits of base64: five bits each, and one that says that more follow.
 class digit_writer {
@@ -103,6 +103,6 @@ private:
     bool failed_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_SKETCH_DIGITS_HPP

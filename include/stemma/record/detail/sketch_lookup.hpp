@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Looks up nodes of a sketch by what they made, and what is around them.
 class sketch_lookup {
@@ -152,6 +152,6 @@ private:
     std::vector<std::pair<std::uint32_t, id>> makers_; // by hash
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_SKETCH_LOOKUP_HPP

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A `carrier_sink`: what is written about one operator, as protobuf fields of a node.
 class wire_carrier_sink {
@@ -338,6 +338,6 @@ private:
     bool our_namespaces_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_TAG_EDITS_HPP

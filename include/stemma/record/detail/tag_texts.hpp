@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Spells out what is written about operators. The texts are valid until the next call.
 class tag_texts {
@@ -84,6 +84,6 @@ private:
     id_set last_set_ = no_id;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_TAG_TEXTS_HPP

@@ -9,7 +9,7 @@
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes the tags that a file carries over what was found: one that somebody changed in the file
 /// counts as that somebody's word.
@@ -31,6 +31,6 @@ inline bool take_over_tags(const wire_model& model, const module_tree& modules, 
     return !table_damaged;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_TAKE_OVER_TAGS_HPP

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by value, the nodes that read it, ascending, each as often as it reads it.
 /// Complexity: O(values + inputs).
@@ -85,6 +85,6 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
     return tags;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_RECORD_DETAIL_VALUE_TAGS_HPP

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How far down boxes are: on the longest way to each, boxes that weigh something count.
 struct box_levels {
@@ -71,6 +71,6 @@ template <class Edge>
     return found;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_BOX_LEVELS_HPP

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
 [[nodiscard]] inline std::string shape_label(std::string_view shape) {
@@ -83,6 +83,6 @@ namespace stemma::detail {
     return lines;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_DOT_TEXT_HPP

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by module a number for its colour: the same for all of a class, and where there is no
 /// class, for those with the same operators and modules inside. `no_id` for a module without nodes
@@ -56,6 +56,6 @@ template <named_operators Ops, module_view Modules>
     return looks;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_MODULE_LOOKS_HPP

@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Writes of every node and initializer, by name, its type, what it reads and makes, and its tags
 /// (docs/operations.schema.json).
@@ -70,6 +70,6 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
     json.finish();
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <variant>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Numbers of one column of an overlay as colours: white for the best, red for the worst there is.
 class overlay_colours {
@@ -135,6 +135,6 @@ private:
     double most_ = -std::numeric_limits<double>::infinity();
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_OVERLAY_COLOURS_HPP

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The schema of overlays that any program may write.
 inline constexpr std::string_view own_overlay_schema = "stemma.overlay/1";
@@ -94,6 +94,6 @@ find_overlay_format(std::string_view schema) noexcept {
     return all;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_OVERLAY_FORMATS_HPP

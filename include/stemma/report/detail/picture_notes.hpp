@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::uint64_t number) {
@@ -144,6 +144,6 @@ private:
     std::vector<bool> leaves_; // by value: is an output of the model
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Names under which reports list nodes and initializers: no two are equal.
 ///
@@ -98,6 +98,6 @@ private:
     std::vector<bool> value_named_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_REPORT_NAMES_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What exporters work out shapes with, sorted.
 inline constexpr std::array<std::string_view, 38> shape_operators{"Abs",
@@ -111,6 +111,6 @@ static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
     return quiet;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_REPORT_DETAIL_SHAPE_ARITHMETIC_HPP

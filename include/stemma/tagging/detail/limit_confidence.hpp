@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
 /// from.
@@ -114,6 +114,6 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TAGGING_DETAIL_LIMIT_CONFIDENCE_HPP

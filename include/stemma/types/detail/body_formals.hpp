@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: how many results of a Loop or Scan are its last state; the others stack up.
 [[nodiscard]] inline std::size_t states_of(const wire_model& model, id node, id body) {
@@ -101,6 +101,6 @@ private:
     std::set<id> settled_; // bodies
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_BODY_FORMALS_HPP

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node with bodies, of which everything is known that will be.
 class owner_node : public rule_node {
@@ -100,6 +100,6 @@ inline constexpr std::array<body_rule, 3> body_rules{{
     {"Scan", rules::scan},
 }};
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_BODY_RULES_HPP

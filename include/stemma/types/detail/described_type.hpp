@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A type as people read it.
 struct described_type {
@@ -91,6 +91,6 @@ struct described_type {
     return detail::describe_type(detail::read_type(type), 0);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP

@@ -11,7 +11,7 @@
 #include <utility>
 
 /// What operators make that work element by element.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// One result, of type and extents of the first input.
 inline void like_first(const rule_node& node) {
@@ -62,6 +62,6 @@ inline void cast_like(const rule_node& node) {
     node.set(0, {node.input(1).data_type, node.input(0).dims, node.input(0).numbers});
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP

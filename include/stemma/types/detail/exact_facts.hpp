@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents that the other rules leave open, as polynomials in those that have names.
 class exact_facts {
@@ -85,6 +85,6 @@ private:
     exact_windows windows_{table_, algebra_};
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_FACTS_HPP

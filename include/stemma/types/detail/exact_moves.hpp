@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents of parts, of what is scaled, and of what is picked.
 class exact_moves : exact_operands {
@@ -309,6 +309,6 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_MOVES_HPP

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What rules of exact inference ask of operands, and how they note what they find.
 class exact_operands {
@@ -94,6 +94,6 @@ protected:
 template <class Rules>
 using exact_rules = std::unordered_map<std::string_view, bool (Rules::*)(id)>;
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_OPERANDS_HPP

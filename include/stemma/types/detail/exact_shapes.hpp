@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents of what is computed element by element, and the shapes that are computed.
 class exact_shapes : exact_operands {
@@ -286,6 +286,6 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers extents behind convolutions and pools, plain, quantized, fused or blocked, and behind
 /// fused attention.
@@ -356,6 +356,6 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXACT_WINDOWS_HPP

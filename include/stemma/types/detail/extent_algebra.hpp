@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Computes with extents, of which some are names. A symbol of a polynomial is the number of a name
 /// in the pool; a quotient that is rounded down is a symbol of its own.
@@ -178,6 +178,6 @@ private:
     std::map<id, std::pair<polynomial, std::int64_t>> quotients_; // by symbol
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers each kind of node once: what an operator makes follows from what is known of its inputs,
 /// and, where inference looks at them, from its attributes and small constants that it reads.
@@ -75,6 +75,6 @@ private:
     std::unordered_map<std::string, fact_table::inferred, hash_text, std::equal_to<>> known_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_FACT_MEMO_HPP

@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Different facts on tensors, each kept once: values of a large model have few shapes. Number 0 is
 /// nothing known.
@@ -57,6 +57,6 @@ private:
     flat_index index_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_FACT_POOL_HPP

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What is known of all values of a model, and what its nodes say of their operands.
 class fact_table {
@@ -324,6 +324,6 @@ private:
     std::int64_t opset_ = 0;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_FACT_TABLE_HPP

@@ -12,7 +12,7 @@
 #include <utility>
 
 /// What operators make that are whole layers, and what ONNX Runtime fuses into one.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void dropout(const rule_node& node) {
     node.set_like(0, 0);
@@ -123,6 +123,6 @@ inline void embedding(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_LAYER_RULES_HPP

@@ -16,7 +16,7 @@
 #include <vector>
 
 /// What operators make that move elements without changing them, or take parts of a tensor.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void unsqueeze(const rule_node& node) {
     const auto& x = node.input(0);
@@ -289,6 +289,6 @@ inline void split(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_MOVEMENT_RULES_HPP

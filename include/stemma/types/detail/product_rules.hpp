@@ -15,7 +15,7 @@
 #include <utility>
 
 /// What products of matrices make.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// Notes the product of two tensors whose last two extents are matrices.
 inline void set_product(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
@@ -126,6 +126,6 @@ inline void einsum(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP

@@ -12,7 +12,7 @@
 #include <vector>
 
 /// What has fewer elements than what it is computed from: sums, maxima, places.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// Notes what is left of the first input when some axes are reduced: all without `axes`.
 inline void set_reduced(const rule_node& node, std::int64_t data_type,
@@ -83,6 +83,6 @@ inline void non_zero(const rule_node& node) {
     node.set(0, int64_type, extents{rank, any_extent});
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_REDUCTION_RULES_HPP

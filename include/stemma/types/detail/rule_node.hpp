@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node as a rule sees it: what is known of its inputs, and where to note what its outputs are.
 class rule_node {
@@ -69,6 +69,6 @@ private:
     id node_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_RULE_NODE_HPP

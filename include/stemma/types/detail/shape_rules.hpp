@@ -15,7 +15,7 @@
 #include <utility>
 
 /// What constants, shapes, and operators that read shapes make.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void constant(const rule_node& node) {
     const auto attributes = node.attributes();
@@ -120,6 +120,6 @@ inline void reshape(const rule_node& node) {
     node.set(0, x.data_type, std::move(dims));
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP

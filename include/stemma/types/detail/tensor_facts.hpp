@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The extents of a tensor: numbers, -1 where unknown, below that named ones, and still below what
 /// is computed from these.
@@ -121,6 +121,6 @@ inline void keep_common(tensor_facts& common, const tensor_facts& other) {
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TENSOR_FACTS_HPP

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads and writes types of tensors: the bytes of a TypeProto. Remembers the names of extents.
 class tensor_types {
@@ -52,6 +52,6 @@ private:
     string_pool symbols_; // names of extents
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TENSOR_TYPES_HPP

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// One level of a TypeProto: a tensor, or something that holds values of another type.
 struct type_proto {
@@ -117,6 +117,6 @@ template <class Extents, class NameOf>
     return type;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TYPE_PROTO_HPP

@@ -17,7 +17,7 @@
 #include <span>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What is known of the outputs of an operator follows by a rule from what is known of its inputs.
 struct type_rule {
@@ -250,6 +250,6 @@ static_assert(detail::range::all_of(type_rules, [](const domain_rules& known) {
     return nullptr;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_TYPES_DETAIL_TYPE_RULES_HPP

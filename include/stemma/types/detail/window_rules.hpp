@@ -13,7 +13,7 @@
 #include <utility>
 
 /// What makes images of images: windows that move over them, samples, blocks of channels.
-namespace stemma::detail::rules {
+namespace stemma::inline STEMMA_ABI::detail::rules {
 
 /// Computes the extents behind a window that moves over `x`, where all that counts is known.
 /// `weights` have the extents of the window if no attribute has them.
@@ -160,6 +160,6 @@ inline void scaled_blocks(const rule_node& node) {
     }
 }
 
-} // namespace stemma::detail::rules
+} // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_WINDOW_RULES_HPP

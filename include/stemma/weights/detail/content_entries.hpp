@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the elements of an entry: where they lie, if they follow one another.
 [[nodiscard]] inline entry_values values_of(const checkpoint& from, const checkpoint_entry& entry) {
@@ -299,6 +299,6 @@ private:
     std::unordered_map<std::uint64_t, std::uint64_t> sums_; // by entry and type
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_CONTENT_ENTRIES_HPP

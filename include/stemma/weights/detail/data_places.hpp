@@ -17,7 +17,7 @@
 #include <tuple>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the elements of an initializer are, one behind the other.
 struct data_place {
@@ -92,6 +92,6 @@ inline void sort_places(std::vector<data_place>& places, const wire_model& model
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_DATA_PLACES_HPP

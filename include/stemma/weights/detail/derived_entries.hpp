@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds initializers that were computed of several entries of a checkpoint.
 class derived_entries {
@@ -346,6 +346,6 @@ private:
     content_entries& contents_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_DERIVED_ENTRIES_HPP

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The numbers of real types in TensorProto.DataType that values are converted between.
 enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat16 = 16 };
@@ -238,6 +238,6 @@ inline void transpose_columns(std::size_t width, const char* from, std::size_t r
     return bytes;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_ELEMENT_MOVES_HPP

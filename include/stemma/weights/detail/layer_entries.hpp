@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A recurrent operator: its weights, and which layer of its module it is.
 struct recurrent_layer {
@@ -357,6 +357,6 @@ private:
     bool norms_are_called_norm_ = false;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_LAYER_ENTRIES_HPP

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The elements of an entry, row by row.
 struct entry_values {
@@ -334,6 +334,6 @@ private:
     std::string problem_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_MAKE_VALUES_HPP

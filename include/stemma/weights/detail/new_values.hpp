@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// The new values of entries, and the initializers that are made of them.
 class new_values {
@@ -313,6 +313,6 @@ private:
     std::string problem_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_NEW_VALUES_HPP

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What PyTorch's modules call what an operator reads.
 struct slot_role {
@@ -82,6 +82,6 @@ FastGelu . bias
     return {};
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_SLOT_ROLES_HPP

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// An entry of a `state_dict`, as far as it is known.
 struct state_entry {
@@ -151,6 +151,6 @@ private:
     std::map<std::string, id, std::less<>> by_name_;
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP

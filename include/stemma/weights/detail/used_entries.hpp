@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// What tools write behind the name of an initializer when they make another one of it.
 struct made_of {
@@ -330,6 +330,6 @@ private:
     std::set<std::int64_t> tripled_;    // the longer extents of matrices thrice as long as wide
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_USED_ENTRIES_HPP

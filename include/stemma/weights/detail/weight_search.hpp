@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// How the shape of an initializer follows from that of an entry.
 struct shape_relation {
@@ -191,6 +191,6 @@ private:
     }
 };
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_WEIGHT_SEARCH_HPP

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node that reads an initializer, also behind others that only hand it on.
 struct weight_use {
@@ -106,6 +106,6 @@ collect_weight_uses(const wire_model& model, std::span<const attribution> attrib
     return uses;
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Adds what is known of one initializer to an object that is open.
 template <text_sink Sink>
@@ -31,6 +31,6 @@ void write_origin(json_writer<Sink>& json, const parameter_origin& origin) {
     json.member("confidence", origin.confidence);
 }
 
-} // namespace stemma::detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_WEIGHTS_DETAIL_WRITE_ORIGIN_HPP
