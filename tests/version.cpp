@@ -4,7 +4,6 @@
 #include "catch.hpp"
 
 #include <stemma/model/module_tree.hpp>
-#include <stemma/tagger.hpp>
 
 #include <string>
 #include <type_traits>
@@ -14,7 +13,6 @@ namespace test::version {
 
 TEST_CASE("version: is a part of what the linker calls things, and of no source", "[version]") {
     STATIC_REQUIRE(std::is_same_v<stemma::module_tree, stemma::STEMMA_ABI::module_tree>);
-    STATIC_REQUIRE(std::is_same_v<stemma::tagging, stemma::STEMMA_ABI::tagging>);
     const auto expected =
         "v" + std::to_string(STEMMA_VERSION_MAJOR) + "_" + std::to_string(STEMMA_VERSION_MINOR);
     const std::string linked = typeid(stemma::module_tree).name();
