@@ -57,7 +57,8 @@ STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options
     const auto modules = find_modules(state_->opened, query);
     if (modules.size() > 1) {
         STEMMA_THROW(error(error_code::refused, state_->opened.file().path(), "cut",
-                           "'" + std::string(query) + "' fits " + std::to_string(modules.size()) +
+                           "'" + std::string(query) + "' matches " +
+                               std::to_string(modules.size()) +
                                " modules; a part needs exactly one"));
     }
     model_cutter cutter(state_->file(), options);
