@@ -73,13 +73,13 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     for (const auto& location : external_files(model)) {
         if (!detail::is_inside_folder(location)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
-                               "'" + location + "' is outside of the model's folder"));
+                               "'" + location + "' is outside the model's folder"));
         }
         const auto from = from_folder / location;
         const auto to = to_folder / location;
         std::error_code failed;
         if (!fs::is_regular_file(from, failed)) {
-            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is no file"));
+            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is not a file"));
         }
         if (fs::equivalent(from, to, failed)) {
             continue;
