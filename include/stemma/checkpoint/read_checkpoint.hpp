@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -66,7 +67,12 @@ struct checkpoint_part {
     std::vector<checkpoint_entry> entries;
     std::size_t found = 0;
     for (std::size_t f = 0; f < names.size(); ++f) {
-        mapped_file file((folder / names[f]).string());
+        const auto path = folder / names[f];
+        std::error_code failed;
+        if (std::filesystem::is_other(path, failed)) { // opening a pipe would wait for its writer
+            STEMMA_THROW(error(error_code::cannot_read, path.string(), "", "is no file"));
+        }
+        mapped_file file(path.string());
         auto part = read_checkpoint_part(file.bytes(), file.path());
         for (auto& entry : part.entries) {
             const auto wanted = tensors.find(entry.name);

@@ -12,6 +12,9 @@
 #include <stemma/query/find_modules.hpp>
 #include <stemma/weights/detail/data_places.hpp>
 #include <stemma/weights/detail/new_values.hpp>
+#include <stemma/weights/detail/slot_roles.hpp>
+#include <stemma/weights/detail/state_entries.hpp>
+#include <stemma/weights/detail/weight_uses.hpp>
 #include <stemma/weights/identify_parameters.hpp>
 #include <stemma/weights/low_rank_adapter.hpp>
 #include <stemma/weights/parameter_origin.hpp>
@@ -23,6 +26,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -161,6 +165,7 @@ private:
                 if (tensor.value != no_id && weights[tensor.value] &&
                     !read_tensor_header(model_, tensor).dims.empty()) {
                     report_.unknown.emplace_back(name(origin.tensor));
+                    unknown_.push_back(origin.tensor);
                 }
                 continue;
             }
@@ -201,6 +206,42 @@ private:
         report_.changed = places_.size();
         if (options_.weights != nullptr) {
             report_.unused = unused_entries(*options_.weights, report_.origins);
+            if (!options_.partial) {
+                check_unknown();
+            }
+        }
+    }
+
+    /// Throws: where a weight that would stay may be made of the new weights: of one that is in no
+    /// initializer or, unless the values that the model has are known, of one of its module.
+    void check_unknown() const {
+        if (unknown_.empty()) {
+            return;
+        }
+        const state_entries entries(*options_.weights, opened_.modules());
+        const auto uses = collect_weight_uses(model_, opened_.tags().attributions);
+        const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
+        for (const auto t : unknown_) {
+            const auto header = read_tensor_header(model_, model_.tensors()[t]);
+            const auto may_be = [&](id e) {
+                return is_convertible(entries[e].data_type) && is_convertible(header.data_type) &&
+                       count_of(entries[e].shape) == count_of(header.dims);
+            };
+            for (const auto& use : uses[t]) {
+                if (!role_of_slot(model_.op_type(use.node), use.slot).sure) {
+                    continue;
+                }
+                const auto own = entries.own(opened_.modules().path(use.module));
+                for (id e = 0; e < entries.size(); ++e) {
+                    const bool of_module = options_.known == nullptr &&
+                                           std::find(own.begin(), own.end(), e) != own.end();
+                    if (may_be(e) && (of_module || unused.contains(entries[e].name))) {
+                        STEMMA_THROW(error(error_code::contradiction, model_.file(), name(t),
+                                           "may be made of " + entries[e].name +
+                                               ", in a way that is not known"));
+                    }
+                }
+            }
         }
     }
 
@@ -230,6 +271,7 @@ private:
     patch_report report_;
     std::unique_ptr<new_values> values_;
     std::vector<parameter_origin> called_; // what names tell, once that is needed
+    std::vector<std::size_t> unknown_;     // initializers of no entry that is known
     std::vector<data_place> places_;       // by file, and where they are in it
 };
 

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,7 @@ public:
                 ++count_;
             }
         }
+        name_tied(tensors, found, names);
         ops_.rename_parameters(std::move(names));
     }
 
@@ -126,6 +128,43 @@ private:
             }
         }
         return std::string(common) + std::string(first.substr(first.rfind('.') + 1));
+    }
+
+    /// Where operators of two types read tensors that are one in the checkpoint, as an embedding
+    /// and an output layer do, gives what the later type reads the last name of that tensor.
+    void name_tied(const std::vector<id>& tensors,
+                   const std::vector<std::vector<std::size_t>>& found,
+                   std::vector<std::string>& names) const {
+        const auto entries = known_->entries();
+        std::map<std::size_t, std::size_t> last; // by the first of the entries that are one tensor
+        for (std::size_t e = 0; e < entries.size(); ++e) {
+            if (entries[e].alias_of != e) {
+                last[entries[e].alias_of] = e;
+            }
+        }
+        if (last.empty()) {
+            return;
+        }
+        const auto tied = [&](id p) {
+            if (found_[p]) {
+                const auto& made_of = found[tensors[p]];
+                return made_of.size() == 1 ? last.find(entries[made_of.front()].alias_of)
+                                           : last.end();
+            }
+            const auto* const named = known_->find(ops_.parameter_name(p));
+            return named == nullptr ? last.end() : last.find(named->alias_of);
+        };
+        std::map<std::size_t, std::string_view> first_type; // by the same
+        for (id node = 0; node < ops_.model().node_count(); ++node) {
+            ops_.for_each_parameter(node, [&](id p) {
+                const auto type = ops_.model().op_type(node);
+                if (const auto one = tied(p);
+                    one != last.end() &&
+                    first_type.emplace(one->first, type).first->second != type && found_[p]) {
+                    names[p] = name_of({one->second});
+                }
+            });
+        }
     }
 
     onnx_operators<wire_model> ops_;

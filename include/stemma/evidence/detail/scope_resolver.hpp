@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -67,12 +68,14 @@ struct scope_witness {
 template <module_view Modules>
 class scope_resolver {
 public:
+    /// `complete`: whether the tree has all modules, also those without parameters.
     scope_resolver(const scope_table& table, const Modules& modules,
-                   std::vector<scope_witness> witness)
+                   std::vector<scope_witness> witness, bool complete = true)
         : table_(table)
         , modules_(modules)
         , tree_(modules.index())
-        , shared_(std::make_shared<shared_facts>(modules, std::move(witness))) {
+        , shared_(std::make_shared<shared_facts>(modules, std::move(witness)))
+        , complete_(complete) {
         if constexpr (counts_calls<Modules>) {
             for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
                 calls_known_ = modules.calls(m) != no_id;
@@ -98,7 +101,8 @@ public:
                 return found(full, around, deep, confidence::scope_read);
             }
         }
-        auto plain = candidates(around, segment);
+        const auto inside = table_.scopes[s].parent;
+        auto plain = candidates(inside, around, segment);
         note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, confidence::scope);
@@ -114,7 +118,7 @@ public:
         }
         if (plain.empty() && calls_known_) {
             // It ran here, though not where calls were counted.
-            plain = candidates(around, segment, true);
+            plain = candidates(inside, around, segment, true);
             if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
                 return found(fit, around, deep, confidence::scope_elsewhere);
             }
@@ -209,14 +213,30 @@ private:
         return true;
     }
 
-    /// The modules below `around` that a call from there prints as `segment`, likely ones first;
-    /// those known never to have run are included only if `uncalled`.
-    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment,
+    /// Whether a module between `above` and `m` has a scope of its own in scope `s`, which stands
+    /// for `above`.
+    [[nodiscard]] bool passes_called(id s, id above, id m) const {
+        for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
+            std::string printed(modules_.attribute(m));
+            for (auto n = m; is_number(modules_.attribute(n)) && tree_.parent(n) != 0;) {
+                n = tree_.parent(n);
+                printed.insert(0, std::string(modules_.attribute(n)) + ".");
+            }
+            if (table_.find(s, printed) != no_id) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The modules below `around`, for which scope `s` stands, that a call from there prints as
+    /// `segment`, likely ones first; those known never to have run are included only if `uncalled`.
+    [[nodiscard]] std::vector<id> candidates(id s, id around, std::string_view segment,
                                              bool uncalled = false) {
         std::vector<id> fits;
         const auto add = [&](id m) {
             if (m != no_id && m != around && (uncalled || calls(m) != 0) && prints_as(m, segment) &&
-                reached_without_call(around, m) &&
+                reached_without_call(around, m) && (complete_ || !passes_called(s, around, m)) &&
                 std::find(fits.begin(), fits.end(), m) == fits.end()) {
                 fits.push_back(m);
             }
@@ -275,11 +295,11 @@ private:
         const auto known = alternatives_.find(s);
         if (known == alternatives_.end() ||
             std::find(known->second.begin(), known->second.end(), around) == known->second.end()) {
-            return candidates(around, segment);
+            return candidates(s, around, segment);
         }
         std::vector<id> fits;
         for (auto module : known->second) {
-            for (auto m : candidates(module, segment)) {
+            for (auto m : candidates(s, module, segment)) {
                 if (fits.size() < max_candidates &&
                     std::find(fits.begin(), fits.end(), m) == fits.end()) {
                     fits.push_back(m);
@@ -387,6 +407,7 @@ private:
     std::shared_ptr<shared_facts> shared_;
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
+    bool complete_;
     bool calls_known_ = false;
 };
 

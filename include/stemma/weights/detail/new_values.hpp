@@ -56,6 +56,14 @@ public:
         }
         if (adapter != nullptr) {
             match_adapter(origins);
+            for (const auto& names : opened.modules().shared_parameters()) {
+                change_tied(names);
+            }
+            for (const auto* const of : {weights, known}) {
+                if (of != nullptr) {
+                    change_tied(*of);
+                }
+            }
         }
     }
 
@@ -298,6 +306,29 @@ private:
                                    "no initializer of the model was made of it"));
             }
             changed_.emplace(found, name);
+        }
+    }
+
+    /// Changes what is one tensor with an entry that changes. `names` are of one tensor.
+    void change_tied(std::span<const std::string> names) {
+        const auto first = std::find_if(names.begin(), names.end(),
+                                        [&](const auto& name) { return changed_.contains(name); });
+        if (first == names.end()) {
+            return;
+        }
+        const auto asked = changed_.at(*first);
+        for (const auto& name : names) {
+            changed_.emplace(name, asked);
+        }
+    }
+
+    void change_tied(const checkpoint& of) {
+        std::map<std::size_t, std::vector<std::string>> tied; // by the first of the entries
+        for (const auto& entry : of.entries()) {
+            tied[entry.alias_of].push_back(entry.name);
+        }
+        for (const auto& [first, names] : tied) {
+            change_tied(names);
         }
     }
 

@@ -105,6 +105,18 @@ public:
         return no_id;
     }
 
+    /// Whether the module computes what it reads from the entry and others: those that weight norm,
+    /// spectral norm, pruning and other parametrizations of PyTorch make of a parameter.
+    /// Complexity: as above.
+    [[nodiscard]] bool is_parametrized(id e) const {
+        const auto& [name, owner, attribute, shape, type] = entries_[e];
+        const auto stem = attribute.substr(0, attribute.rfind('_'));
+        return attribute.ends_with("_orig") ||
+               (attribute.ends_with("_v") && find(owner, stem + "_g") != no_id) ||
+               (attribute.ends_with("_g") && find(owner, stem + "_v") != no_id) ||
+               ("." + owner).find(".parametrizations.") != owner.npos;
+    }
+
     /// Returns: the entries of a module itself, in order. Complexity: O(length * log entries).
     [[nodiscard]] std::span<const id> own(std::string_view owner) const {
         return between(owner, owner, [](std::string_view a, std::string_view b) { return a <= b; });

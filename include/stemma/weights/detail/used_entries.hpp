@@ -193,6 +193,7 @@ private:
         for (const auto e : offered) {
             const auto how = search_.relation(t, e, transposed);
             if (how.transform == parameter_transform::none || search_.claimed[e] ||
+                search_.entries.is_parametrized(e) ||
                 (contents_ != nullptr &&
                  contents_->sum_of_tensor(t) !=
                      contents_->sum_of_entry(e, search_.headers[t].data_type))) {
