@@ -7,6 +7,7 @@ usage: checkpoint_test.py PROGRAM FIXTURES [unittest arguments]
 """
 import io
 import json
+import os
 import pickle
 import struct
 import sys
@@ -122,6 +123,14 @@ class Checkpoints(Case):
         self.assertGreaterEqual(near, 0.9 * total)
         self.assertLessEqual(contaminated, 0.005 * total)
 
+    def test_tied_weights_are_of_the_module_that_reads_them(self):
+        for fixture, output in (("gpt2_tiny", "lm_head"), ("bert_mlm", "cls.predictions.decoder")):
+            found, _ = self.tag(FIXTURES / fixture / "anonymous.onnx", FIXTURES / fixture / "model.pt")
+            module = {node["name"]: node["module"] for node in found["nodes"]}
+            true = [node for node in json.loads((FIXTURES / fixture / "truth.json").read_text())["nodes"]
+                    if node["op_type"] == "MatMul" and node["module"] == output]
+            self.assertEqual([module[node["opaque"]] for node in true], [output])
+
     def test_beside_a_capture_the_modules_are_those_of_the_capture(self):
         capture = FIXTURES / "bert_micro" / "modules.json"
         found, _ = self.tag(FIXTURES / "bert_micro" / "anonymous.onnx", capture,
@@ -183,6 +192,12 @@ class Checkpoints(Case):
                 self.assertIn(reason, done.stderr)
                 self.assertEqual(done.stdout, "")
         self.assertFalse(canary.exists())
+
+    def test_a_pipe_that_an_index_names_is_not_waited_for(self):
+        os.mkfifo(self.folder / "pipe.safetensors")
+        index = self.folder / "model.safetensors.index.json"
+        index.write_text('{"weight_map": {"a": "pipe.safetensors"}}')
+        self.fail_with(4, "tree", FIXTURES / "mlp" / "anonymous.onnx", "-m", index, saying="is not a file")
 
 
 if __name__ == "__main__":

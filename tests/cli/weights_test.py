@@ -248,6 +248,78 @@ class FreshExport(Case):
                                    nn.GroupNorm(2, 4), nn.ConvTranspose2d(4, 2, 2))
             self.compare(module, torch.randn(1, 3, 8, 8), "--epsilon", epsilon)
 
+    def test_modules_of_one_name_beside_and_inside_each_other(self):
+        from torch import nn
+
+        class Gate(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down, self.up = nn.Conv2d(8, 4, 1), nn.Conv2d(4, 8, 1)
+
+            def forward(self, x):
+                return x * self.up(self.down(x)).sigmoid()
+
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down, self.norm, self.gate = nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), Gate()
+
+            def forward(self, x):
+                return self.gate(self.norm(self.down(x)).relu())
+
+        self.compare(Block(), torch.randn(1, 3, 8, 8))
+
+    def test_what_is_computed_of_several_entries_is_refused(self):
+        from torch import nn
+        module = nn.Sequential(nn.utils.weight_norm(nn.Linear(3, 4)), nn.Linear(4, 2))
+        self.change(module, 1)
+        old = self.export(module, torch.randn(2, 5, 3), "old.onnx")
+        self.change(module, 2)
+        torch.save(module.state_dict(), self.folder / "new.pt")
+        patch = ["patch", old, "--weights", self.folder / "new.pt", "-o", self.folder / "patched.onnx"]
+        for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
+            self.fail_with(3, *patch, *known, saying="may be made of 0.weight_v")
+            self.assertFalse((self.folder / "patched.onnx").exists())
+        self.assertIn("1 weight", self.succeed(*patch, "--partial").stderr)
+
+    def test_an_adapter_changes_all_that_is_tied(self):
+        from torch import nn
+
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.out = nn.Embedding(9, 4), nn.Linear(4, 9, bias=False)
+                self.out.weight = self.table.weight
+
+            def forward(self, x):
+                return self.out(self.table(x).relu())
+
+        module = Tied()
+        inputs = torch.randint(0, 9, (2, 3))
+        old = self.export(module, inputs, "old.onnx")
+        down, up = torch.randn(2, 9), torch.randn(4, 2)
+        adapter = self.folder / "adapter.safetensors"
+        header, data = {}, b""
+        for name, tensor in (("A", down), ("B", up)):
+            piece = struct.pack(f"<{tensor.numel()}f", *tensor.flatten().tolist())
+            header[f"base_model.model.table.lora_embedding_{name}"] = {
+                "dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(piece)]}
+            data += piece
+        text = json.dumps(header).encode()
+        adapter.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        with torch.no_grad():
+            module.table.weight += (up @ down).T
+        wanted = Model(self.export(module, inputs, "new.onnx"))
+        weights = old.with_suffix(".pt")
+        for more in (["--checkpoint", weights], ["--weights", weights]):
+            output = self.folder / "patched.onnx"
+            self.succeed("patch", old, "--lora", adapter, "-o", output, *more)
+            patched = Model(output)
+            for tensor in wanted.tensors:
+                values, numbers = (torch.frombuffer(bytearray(one.all(9)[0]), dtype=torch.float32)
+                                   for one in (tensor, patched.tensor(tensor.text(8))))
+                self.assertTrue(torch.allclose(values, numbers, atol=1e-6), (tensor.text(8), more))
+
     def test_some_modules_alone(self):
         from torch import nn
         module = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))

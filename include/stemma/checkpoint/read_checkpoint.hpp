@@ -70,7 +70,7 @@ struct checkpoint_part {
         const auto path = folder / names[f];
         std::error_code failed;
         if (std::filesystem::is_other(path, failed)) { // opening a pipe would wait for its writer
-            STEMMA_THROW(error(error_code::cannot_read, path.string(), "", "is no file"));
+            STEMMA_THROW(error(error_code::cannot_read, path.string(), "", "is not a file"));
         }
         mapped_file file(path.string());
         auto part = read_checkpoint_part(file.bytes(), file.path());

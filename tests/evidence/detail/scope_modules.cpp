@@ -150,6 +150,19 @@ TEST_CASE("grow_scopes: adds the modules that scopes speak of") {
     CHECK(s.tree.size() == 5);
 }
 
+TEST_CASE("grow_scopes: a module without parameters is not one inside a module that was called") {
+    grown_scene s;
+    s.builder.at_path("block.gate.down");
+    s.builder.at_path("block.list.0.up");
+    const auto own = s.ops.add({}, "/block/down/Conv", "Conv");
+    const auto inside = s.ops.add({}, "/block/gate/down/Conv", "Conv");
+    const auto listed = s.ops.add({}, "/block/up/Conv", "Conv");
+    s.grow();
+    CHECK(s.path(own) == "block.down");
+    CHECK(s.path(inside) == "block.gate.down");
+    CHECK(s.path(listed) == "block.list.0.up");
+}
+
 TEST_CASE("grow_scopes: a Sequential that repeats itself does not grow twice") {
     grown_scene s;
     const auto v = s.ops.add({}, "/layer1/layer1.0/Add", "Add");

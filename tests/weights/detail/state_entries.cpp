@@ -5,8 +5,11 @@
 #include "../../model_files.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/model/module_tree_builder.hpp>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace test::weights_detail_state_entries {
 
@@ -42,6 +45,26 @@ TEST_CASE("state_entries: those of a module and those below it are found apart",
     CHECK(entries.below("encoder.layer.1").size() == entries.below("encoder.layer.11").size());
     CHECK(entries.below("").size() == entries.size());
     CHECK(entries.below("encoder.layer.99").empty());
+}
+
+TEST_CASE("state_entries: what modules compute a parameter of is not the parameter",
+          "[weights][state_entries]") {
+    stemma::module_tree_builder builder;
+    const std::vector<std::int64_t> shape{4};
+    const auto add = [&](const std::string& path, const std::string& name) {
+        builder.add_parameter(builder.at_path(path), {name, "float32", shape, true});
+    };
+    add("norm", "weight_g");
+    add("norm", "weight_v");
+    add("pruned", "weight_orig");
+    add("new.parametrizations.weight", "original0");
+    add("plain", "weight_v");
+    add("plain", "weight");
+    const auto tree = builder.build();
+    const state_entries entries(tree);
+    for (stemma::id e = 0; e < entries.size(); ++e) {
+        CHECK(entries.is_parametrized(e) == (entries[e].owner != "plain"));
+    }
 }
 
 } // namespace test::weights_detail_state_entries
