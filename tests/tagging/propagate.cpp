@@ -142,7 +142,7 @@ TEST_CASE("both_sides: an unread operator in a body takes its owner's module") {
     CHECK(s.of(inside).source == provenance::owner);
 }
 
-TEST_CASE("both_sides: operators independent of data belong to their readers") {
+TEST_CASE("both_sides: data-independent operators take their readers' module") {
     scene s;
     const auto x = s.know(s.add(), "blocks.0.fc");
     const auto shape = s.add({x}, "", "Shape");
