@@ -484,8 +484,8 @@ def check_refusals():
 
 
 # What the page of a role says under which heading, and files that show it.
-ROLE_PAGE = ("\n| what it may read | how |\n", "\n## In the box\n", "\n## One of your own\n",
-             "\n## When it is refused\n", "\n## Laws\n")
+ROLE_PAGE = ("\n| what it may read | how |\n", "\n## Built in\n", "\n## Writing your own\n",
+             "\n## Compile-time diagnostics\n", "\n## Laws\n")
 
 
 def check_role(role, header, page):
@@ -494,7 +494,7 @@ def check_role(role, header, page):
     for part in ROLE_PAGE:
         if part not in page:
             complain(where, 1, f"lacks '{part.strip()}'", "write it as the pages of other roles do")
-    box = page.partition("\n## In the box\n")[2].partition("\n## ")[0]
+    box = page.partition("\n## Built in\n")[2].partition("\n## ")[0]
     if len(set(re.findall(r"`(\w+)`", box))) < 3:
         complain(where, 1, "names less than a default and two alternatives", "add policies to the box")
     for example in (f"examples/policies/{role}.cpp", f"examples/policies/{role}.expected"):
