@@ -496,7 +496,7 @@ def check_role(role, header, page):
             complain(where, 1, f"lacks '{part.strip()}'", "write it as the pages of other roles do")
     box = page.partition("\n## Built in\n")[2].partition("\n## ")[0]
     if len(set(re.findall(r"`(\w+)`", box))) < 3:
-        complain(where, 1, "names less than a default and two alternatives", "add policies to the box")
+        complain(where, 1, "names less than a default and two alternatives", "add policies")
     for example in (f"examples/policies/{role}.cpp", f"examples/policies/{role}.expected"):
         if example not in FILES:
             complain(header, 1, f"lacks {example}", "add a program, and what it prints")
