@@ -136,7 +136,7 @@ UNTRIED = {
     "any_": "any policy of a role, which was tried",
 }
 # Sizes of documents a reader takes in at once.
-MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
+MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 155, "CMakeLists.txt": 160}
 
 # Folders from the bottom: a header may include those of its own folder and of the ones before it.
 FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "checkpoint", "capture", "open", "types",
