@@ -269,7 +269,7 @@ class FreshExport(Case):
 
         self.compare(Block(), torch.randn(1, 3, 8, 8))
 
-    def test_what_is_computed_of_several_entries_is_refused(self):
+    def test_what_is_computed_from_several_entries_is_refused(self):
         from torch import nn
         module = nn.Sequential(nn.utils.weight_norm(nn.Linear(3, 4)), nn.Linear(4, 2))
         self.change(module, 1)
@@ -278,7 +278,7 @@ class FreshExport(Case):
         torch.save(module.state_dict(), self.folder / "new.pt")
         patch = ["patch", old, "--weights", self.folder / "new.pt", "-o", self.folder / "patched.onnx"]
         for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
-            self.fail_with(3, *patch, *known, saying="may be made of 0.weight_v")
+            self.fail_with(3, *patch, *known, saying="may be derived from 0.weight_v")
             self.assertFalse((self.folder / "patched.onnx").exists())
         self.assertIn("1 weight", self.succeed(*patch, "--partial").stderr)
 

@@ -107,7 +107,7 @@ async function test() {
   await page.click("#tabs button", "Nodes");
   await until(`document.querySelector("#nodes .op")?.textContent !== undefined`, "nodes");
   await page.click("#nodes .row", "MatMul");
-  await until(`/known from/.test(document.getElementById("panel").textContent)`, "what is known of a node");
+  await until(`/evidence/.test(document.getElementById("panel").textContent)`, "what is known of a node");
   await picture("explained");
 
   // Downloads.

@@ -212,8 +212,7 @@ private:
         }
     }
 
-    /// Throws: where a weight that would stay may be made of the new weights: of one that is in no
-    /// initializer or, unless the values that the model has are known, of one of its module.
+    /// Throws: where a weight that would stay may be derived from an entry of the new weights.
     void check_unknown() const {
         if (unknown_.empty()) {
             return;
@@ -223,23 +222,19 @@ private:
         const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
         for (const auto t : unknown_) {
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
-            const auto may_be = [&](id e) {
-                return is_convertible(entries[e].data_type) && is_convertible(header.data_type) &&
-                       count_of(entries[e].shape) == count_of(header.dims);
-            };
-            for (const auto& use : uses[t]) {
-                if (!role_of_slot(model_.op_type(use.node), use.slot).sure) {
-                    continue;
-                }
-                const auto own = entries.own(opened_.modules().path(use.module));
-                for (id e = 0; e < entries.size(); ++e) {
-                    const bool of_module = options_.known == nullptr &&
-                                           std::find(own.begin(), own.end(), e) != own.end();
-                    if (may_be(e) && (of_module || unused.contains(entries[e].name))) {
-                        STEMMA_THROW(error(error_code::contradiction, model_.file(), name(t),
-                                           "may be made of " + entries[e].name +
-                                               ", in a way that is not known"));
-                    }
+            for (id e = 0; e < entries.size(); ++e) {
+                const auto& entry = entries[e];
+                const bool fits = is_convertible(entry.data_type) &&
+                                  is_convertible(header.data_type) &&
+                                  count_of(entry.shape) == count_of(header.dims);
+                if (fits && std::any_of(uses[t].begin(), uses[t].end(), [&](const auto& use) {
+                        return role_of_slot(model_.op_type(use.node), use.slot).sure &&
+                               (unused.contains(entry.name) ||
+                                (options_.known == nullptr &&
+                                 entry.owner == opened_.modules().path(use.module)));
+                    })) {
+                    STEMMA_THROW(error(error_code::contradiction, model_.file(), name(t),
+                                       "may be derived from " + entry.name + " in an unknown way"));
                 }
             }
         }
@@ -271,7 +266,7 @@ private:
     patch_report report_;
     std::unique_ptr<new_values> values_;
     std::vector<parameter_origin> called_; // what names tell, once that is needed
-    std::vector<std::size_t> unknown_;     // initializers of no entry that is known
+    std::vector<std::size_t> unknown_;     // initializers without a known entry
     std::vector<data_place> places_;       // by file, and where they are in it
 };
 
