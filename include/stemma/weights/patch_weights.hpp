@@ -13,7 +13,6 @@
 #include <stemma/weights/detail/data_places.hpp>
 #include <stemma/weights/detail/new_values.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
-#include <stemma/weights/detail/state_entries.hpp>
 #include <stemma/weights/detail/weight_uses.hpp>
 #include <stemma/weights/identify_parameters.hpp>
 #include <stemma/weights/low_rank_adapter.hpp>
@@ -217,24 +216,28 @@ private:
         if (unknown_.empty()) {
             return;
         }
-        const state_entries entries(*options_.weights, opened_.modules());
         const auto uses = collect_weight_uses(model_, opened_.tags().attributions);
         const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
         for (const auto t : unknown_) {
+            const bool read_as_weight =
+                std::any_of(uses[t].begin(), uses[t].end(), [&](const weight_use& use) {
+                    return role_of_slot(model_.op_type(use.node), use.slot).sure;
+                });
+            if (!read_as_weight) {
+                continue;
+            }
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
-            for (id e = 0; e < entries.size(); ++e) {
-                const auto& entry = entries[e];
+            for (const auto& entry : options_.weights->entries()) {
                 const bool fits = is_convertible(entry.data_type) &&
                                   is_convertible(header.data_type) &&
                                   count_of(entry.shape) == count_of(header.dims);
-                if (fits && std::any_of(uses[t].begin(), uses[t].end(), [&](const auto& use) {
-                        return role_of_slot(model_.op_type(use.node), use.slot).sure &&
-                               (unused.contains(entry.name) ||
-                                (options_.known == nullptr &&
-                                 entry.owner == opened_.modules().path(use.module)));
-                    })) {
-                    STEMMA_THROW(error(error_code::contradiction, model_.file(), name(t),
-                                       "may be derived from " + entry.name + " in an unknown way"));
+                if (fits && (options_.known == nullptr || unused.contains(entry.name))) {
+                    STEMMA_THROW(error(
+                        error_code::contradiction, model_.file(), name(t),
+                        "may be derived from " + entry.name + " in an unknown way" +
+                            (options_.known == nullptr
+                                 ? "; the checkpoint of the values that the model has would tell"
+                                 : "")));
                 }
             }
         }

@@ -146,6 +146,13 @@ private:
                              : new_entries_->find((*old_entries_)[old].owner,
                                                   (*old_entries_)[old].attribute);
         }
+        const auto* const old = e == no_id && known_ != nullptr ? known_->find(name) : nullptr;
+        if (old != nullptr) { // some formats keep one name of a tied tensor
+            for (const auto& tied : known_->entries()) {
+                e = e == no_id && tied.alias_of == old->alias_of ? new_entries_->find(tied.name)
+                                                                 : e;
+            }
+        }
         return e == no_id ? nullptr : &weights_->entries()[e];
     }
 
