@@ -221,11 +221,11 @@ class TaggedFiles(Case):
             told = self.succeed("tag", model, "-m", modules, "-o", again)
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
-            self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", modules).stdout)
+            self.assertIn("no findings", self.succeed("validate", tagged, "-m", modules).stdout)
         # A model is the original, whose nodes those of the other one name besides.
         carried = self.folder / "carried.json"
         self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
-        self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", tagged).stdout)
+        self.assertIn("no findings", self.succeed("validate", tagged, "-m", tagged).stdout)
         before, after = (json.loads(file.read_text())["nodes"] for file in (sidecar, carried))
         keys = "scope_module", "module", "tag"
         self.assertEqual([[node[key] for key in keys] for node in after], [[node[key] for key in keys] for node in before])

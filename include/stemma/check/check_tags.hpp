@@ -103,7 +103,7 @@ private:
     [[nodiscard]] bool name_all(const model_record& record) {
         const auto refuse = [&](const std::string& name, const char* purpose) {
             tell("tags.selection", no_id,
-                 "'" + name + "', by which modules " + purpose + ", is none that is known");
+                 "unknown policy '" + name + "', by which modules " + purpose);
             return false;
         };
         attribution_options named;

@@ -49,7 +49,7 @@ struct overlay_table {
     std::vector<overlay_column> columns; ///< at least one
     std::vector<overlay_row> modules;    ///< by module
     std::vector<overlay_row> nodes;      ///< by node
-    std::size_t unmatched = 0;           ///< rows of what the model has not
+    std::size_t unmatched = 0;           ///< rows not in the model
 };
 
 namespace detail {

@@ -46,7 +46,7 @@ struct patch_options {
 struct patch_report {
     std::size_t changed = 0;                 ///< initializers that got new values
     std::vector<std::string> missing{};      ///< initializers whose entries the new values lack
-    std::vector<std::string> unknown{};      ///< weights that stay: of no entry that is known
+    std::vector<std::string> unknown{};      ///< weights that stay: of unknown origin
     std::vector<std::string> unused{};       ///< entries of the new values that nothing was made of
     std::size_t assumed_epsilon = 0;         ///< folded batch norms of which epsilon was not known
     float epsilon = 0;                       ///< that was taken for these

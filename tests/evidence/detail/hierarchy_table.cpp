@@ -78,7 +78,7 @@ TEST_CASE("collect_hierarchies: operations of one module share a chain") {
     CHECK(table.chain_of[0] != table.chain_of[2]);
 }
 
-TEST_CASE("collect_hierarchies: without modules there is no claim and nothing is wrong") {
+TEST_CASE("collect_hierarchies: without modules there is neither a claim nor a problem") {
     const auto table =
         read({test::dynamo({"pad"}, {"aten.constant_pad_nd.default"}),
               test::dynamo(
