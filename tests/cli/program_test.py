@@ -316,7 +316,7 @@ class Reports(Case):
 
     def test_explain_names_what_is_like_the_name(self):
         line = self.fail_with(1, "explain", FIXTURES / "bert_micro/model.onnx",
-                              "/encoder/layer.0/attention/output/Ad", saying="like it are")
+                              "/encoder/layer.0/attention/output/Ad", saying="similar: ")
         self.assertIn("/encoder/layer.0/attention/output/Add", line)
 
     def test_a_capture_of_another_model_is_noticed(self):

@@ -50,7 +50,7 @@ public:
             check_external(header, expected, place);
         } else if (const auto raw = raw_size(tensor); raw && expected && *raw != *expected) {
             tell("data.size", place,
-                 "holds " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
+                 "has " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
         }
     }
 
@@ -80,13 +80,13 @@ private:
         const std::string location(header.location);
         if (!is_inside_folder(location)) {
             tell("data.outside", place,
-                 "its data '" + location + "' are outside of the model's folder");
+                 "its data '" + location + "' are outside the model's folder");
             return;
         }
         const auto size = size_of_file(location);
         if (header.length > 0 && expected && header.length != *expected) {
             tell("data.size", place,
-                 "says that it has " + bytes(header.length) + " of data, but type and dims need " +
+                 "claims " + bytes(header.length) + " of data, but type and dims need " +
                      bytes(*expected));
         }
         const auto length = header.length > 0 ? header.length : expected.value_or(0);
@@ -104,12 +104,12 @@ private:
             std::error_code failed;
             const auto size = std::filesystem::file_size(path, failed);
             if (failed) {
-                tell("data.missing", "file '" + location + "'", "is not there, or is no file");
+                tell("data.missing", "file '" + location + "'", "is missing, or not a file");
             } else {
                 known->second = size;
                 if (std::filesystem::is_symlink(path, failed)) {
                     tell("data.symlink", "file '" + location + "'",
-                         "is a symbolic link, which runtimes refuse", severity::warning);
+                         "is a symbolic link, which runtimes reject", severity::warning);
                 }
             }
         }

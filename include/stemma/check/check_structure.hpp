@@ -145,7 +145,7 @@ private:
         }
         for (id value = 0; value < model_.value_count(); ++value) {
             if (model_.kind(value) == value_kind::undefined) {
-                tell("value.undefined", value_text(value), "is read, but nothing makes it");
+                tell("value.undefined", value_text(value), "is read, but never produced");
             }
         }
         if (model_.graph(0).outputs.empty()) {
@@ -185,7 +185,7 @@ private:
                 g = model_.graph_of(model_.graph(g).owner);
                 if (known.count({g, model_.value_name(value)}) > 0) {
                     tell("value.shadowed", value_text(value),
-                         "has the name of a value of a graph around it", severity::error,
+                         "has the name of a value in an enclosing graph", severity::error,
                          model_.producer(value));
                     break;
                 }
@@ -204,8 +204,8 @@ private:
                 if (reader != no_id && model_.position(producer) >= model_.position(reader)) {
                     tell_node("node.unsorted", node,
                               "reads " + value_text(value) +
-                                  (producer == reader ? ", which it makes itself"
-                                                      : ", which a later node makes"));
+                                  (producer == reader ? ", which it produces itself"
+                                                      : ", which a later node produces"));
                     break;
                 }
             }
@@ -245,7 +245,7 @@ private:
         if (done.size() < count) {
             const auto left = detail::range::find_if(callers, [](id number) { return number > 0; });
             tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
-                 "is called in a circle of functions");
+                 "is recursive");
         }
     }
 

@@ -91,8 +91,7 @@ private:
         for (id node = 0; node < model_.node_count(); ++node) {
             const auto carried = read_carried_tags(model_, node);
             if (carried.module || carried.tag) {
-                tell("tags.no_record", node,
-                     "has tags, but what the model should say about them is missing");
+                tell("tags.no_record", node, "has tags, but the model has no record of them");
                 return;
             }
         }
@@ -128,7 +127,7 @@ private:
         } else if (!wanted && present && !detail::range::contains(unwanted_, carrier)) {
             unwanted_.emplace_back(carrier);
             tell("tags.unrecorded", node,
-                 std::string("has tags in ") + carrier + ", which the model does not tell of",
+                 std::string("has tags in ") + carrier + ", which the record does not list",
                  severity::warning);
         }
     }

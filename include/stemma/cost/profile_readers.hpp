@@ -24,7 +24,7 @@ namespace detail {
 inline void check_time(double time, std::string_view file, std::size_t line) {
     if (time < 0) {
         STEMMA_THROW(error(error_code::malformed, file, "line " + std::to_string(line),
-                           "has a time below zero"));
+                           "has a negative time"));
     }
 }
 
@@ -106,7 +106,7 @@ struct qnn_profile {
         const auto message = detail::find_column(fields, {"message"});
         const auto sources = detail::find_column(fields, {"onnx source ops"});
         if (!time || !unit || !level || !names) {
-            STEMMA_THROW(error(error_code::malformed, file, "line 1", "is no heading of QNN's"));
+            STEMMA_THROW(error(error_code::malformed, file, "line 1", "is not a QNN heading"));
         }
         bool met = false;
         while (rows.next(fields)) {
@@ -260,7 +260,7 @@ std::string_view read_profile(std::string_view bytes, std::string_view file, pro
     };
     (attempt(readers), ...);
     if (used.empty()) {
-        STEMMA_THROW(error(error_code::malformed, file, "", "is no profile of a known format"));
+        STEMMA_THROW(error(error_code::malformed, file, "", "is not a profile in a known format"));
     }
     return used;
 }

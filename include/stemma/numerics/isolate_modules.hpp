@@ -73,7 +73,8 @@ public:
             }
             const auto other = find_module(paths, a_.opened->modules().path(one.module));
             if (other == no_id) {
-                parts.push_back({one.module, {}, "the other model has no module of this path", {}});
+                parts.push_back(
+                    {one.module, {}, "the other model has no module with this path", {}});
             } else {
                 modules.push_back(other);
                 module_of.emplace(other, one.module);
@@ -99,12 +100,12 @@ public:
 private:
     [[nodiscard]] std::string missing_input(const cut_record& record) const {
         if (!record.exact) {
-            return "it holds a random operator";
+            return "it contains a random operator";
         }
         for (const auto& name : record.inputs) {
             const auto mine = mine_.find(name);
             if (mine == mine_.end() || !a_.values->holds(mine->second)) {
-                return "no value of the first run stands for its input '" + name + "'";
+                return "the first run has no value for its input '" + name + "'";
             }
         }
         return {};
@@ -216,7 +217,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
     if (json.is_discarded() || !json.is_object() ||
         json.value("schema", "") != "stemma.isolate/1" || !json.contains("parts") ||
         !json["parts"].is_array()) {
-        fail("is no list of parts to run, stemma.isolate/1");
+        fail("is not a list of parts to run, stemma.isolate/1");
     }
     const value_file results((std::filesystem::path(folder) / detail::isolation_results).string());
     std::map<std::string_view, std::string_view> mine; // names in b: names in a

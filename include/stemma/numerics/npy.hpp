@@ -63,11 +63,11 @@ public:
                 fail(error_code::malformed, "unknown key in the header");
             }
             if (!takes(',') && next() != '}') {
-                fail(error_code::malformed, "the header is no dictionary");
+                fail(error_code::malformed, "the header is not a dictionary");
             }
         }
         if (descr.empty() || !has_shape_) {
-            fail(error_code::malformed, "the header tells no type or no shape");
+            fail(error_code::malformed, "the header has no type or no shape");
         }
     }
 
@@ -102,7 +102,7 @@ private:
         const auto quote = next();
         const auto end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : text_.npos;
         if (end == text_.npos) {
-            fail(error_code::malformed, "the header is no dictionary");
+            fail(error_code::malformed, "the header is not a dictionary");
         }
         const auto inside = text_.substr(1, end - 1);
         text_.remove_prefix(end + 1);
@@ -127,13 +127,13 @@ private:
             const auto [end, failed] =
                 std::from_chars(text_.data(), text_.data() + text_.size(), extent);
             if (failed != std::errc() || extent < 0 || dims.size() == 64) {
-                fail(error_code::malformed, "the shape is no list of numbers");
+                fail(error_code::malformed, "the shape is not a list of numbers");
             }
             text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
             static_cast<void>(takes('L')); // as Python 2 wrote long ones
             dims.push_back(extent);
             if (!takes(',') && next() != ')') {
-                fail(error_code::malformed, "the shape is no list of numbers");
+                fail(error_code::malformed, "the shape is not a list of numbers");
             }
         }
     }
@@ -160,7 +160,7 @@ private:
         return std::size_t{static_cast<unsigned char>(bytes[at])};
     };
     if (!bytes.starts_with(magic) || bytes.size() < 12) {
-        fail(error_code::malformed, "is no .npy data");
+        fail(error_code::malformed, "is not .npy data");
     }
     const bool is_long = byte(6) > 1;
     const auto begin = is_long ? std::size_t{12} : std::size_t{10};

@@ -102,7 +102,8 @@ namespace detail {
         return false; // the event is not kept
     };
     if (json::parse(text, read, false).is_discarded()) {
-        STEMMA_THROW(error(error_code::malformed, file, "", "is no profile: the JSON is damaged"));
+        STEMMA_THROW(
+            error(error_code::malformed, file, "", "is not a profile: the JSON is damaged"));
     }
     std::vector<placed_node> placed;
     for (auto& [name, provider] : provider_of) {
@@ -128,7 +129,7 @@ namespace detail {
         profile ? detail::read_placement_profile(text, path) : detail::read_placement_log(text);
     if (placed.empty()) {
         STEMMA_THROW(error(error_code::malformed, path, "",
-                           "tells of no node where it runs: neither a verbose log of ONNX Runtime "
+                           "has no placements: neither a verbose log of ONNX Runtime "
                            "with 'Node placements' nor a profile"));
     }
     return placed;

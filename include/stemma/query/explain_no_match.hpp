@@ -72,7 +72,7 @@ private:
                 continue;
             }
             auto found = find(part);
-            return !found.empty() ? found : at_column("no node is there", part);
+            return !found.empty() ? found : at_column("no such node", part);
         }
         return {};
     }
@@ -99,13 +99,13 @@ private:
             text = "no module is of class '" + term.pattern + "'";
             break;
         case query_kind::depth:
-            return at_column("no module is so deep", term);
+            return at_column("no module has that depth", term);
         case query_kind::nodes:
         case query_kind::parameters:
         case query_kind::weights:
-            return at_column("no module is so large, or so small", term);
+            return at_column("no module has that size", term);
         case query_kind::has:
-            return at_column("no module holds such a node", term);
+            return at_column("no module contains such a node", term);
         case query_kind::line:
             return describe_line(term);
         case query_kind::attribute:
@@ -120,29 +120,29 @@ private:
             return at_column("no node makes a value of shape '" + term.pattern + "'", term);
         case query_kind::rank:
         case query_kind::bytes:
-            return at_column("no node makes such a value of which that is known", term);
+            return at_column("no node makes a value known to be such", term);
         case query_kind::feeds:
         case query_kind::before:
-            return at_column("no node leads there", term);
+            return at_column("no node comes before it", term);
         case query_kind::fed_by:
         case query_kind::after:
-            return at_column("no node comes from there", term);
+            return at_column("no node comes after it", term);
         case query_kind::between:
-            return at_column("no way leads from the one to the other through anything else", term);
+            return at_column("nothing lies between them", term);
         case query_kind::op_type:
             text = "no node is of type '" + term.pattern + "'";
             break;
         case query_kind::name:
-            text = "no node is called '" + term.pattern + "'";
+            text = "no node is named '" + term.pattern + "'";
             break;
         case query_kind::source:
-            text = "no node is known from '" + term.pattern + "'";
+            text = "no node has evidence '" + term.pattern + "'";
             break;
         case query_kind::reads:
             text = "no node reads '" + term.pattern + "'";
             break;
         default:
-            return at_column("holds for no node", term);
+            return at_column("matches no node", term);
         }
         nearest_texts like(term.pattern, 3);
         offer_all(term.kind, like);
@@ -156,7 +156,7 @@ private:
     [[nodiscard]] static std::string list_of(nearest_texts& like) {
         std::string names;
         for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return names;
     }
@@ -193,12 +193,11 @@ private:
             }
         }
         if (!any) {
-            return at_column("no node says where it was written, see docs/source.md", term);
+            return at_column("no node has a source line, see docs/source.md", term);
         }
         std::string text = "no node was written in '" + term.pattern + "'";
         if (in_file) {
-            text =
-                "no node was written there; the next ones of '" + term.pattern + "' are in line ";
+            text = "no node was written there; the nearest lines of '" + term.pattern + "' are ";
             text.append(before == 0 ? "" : std::to_string(before));
             text.append(before == 0 || behind == 0 ? "" : " and ");
             text.append(behind == 0 ? "" : std::to_string(behind));
@@ -206,7 +205,7 @@ private:
         }
         std::string names;
         for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; files like it are '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; similar files: '" : ", '").append(name).append("'");
         }
         return at_column(text + names, term);
     }
@@ -329,8 +328,8 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
                                                         provenances, facts)
                     .find(asked);
     return !text.empty()                ? text
-           : asked.asks_for_operators() ? "no node fits all that is asked"
-                                        : "no module fits all that is asked";
+           : asked.asks_for_operators() ? "no node matches all terms"
+                                        : "no module matches all terms";
 }
 
 } // namespace stemma::inline STEMMA_ABI

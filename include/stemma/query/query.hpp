@@ -229,8 +229,9 @@ private:
                                std::all_of(text.begin(), text.end(), is_digit) &&
                                std::from_chars(text.data(), end, line).ptr == end && line >= 1;
             if (!reads) {
-                in_.fail(start, "'" + std::string(wanted) +
-                                    "' is no line: line:FILE:LINE or line:FILE:FIRST-LAST, from 1");
+                in_.fail(start,
+                         "'" + std::string(wanted) +
+                             "' is not a line: line:FILE:LINE or line:FILE:FIRST-LAST, from 1");
             }
             return line;
         };
@@ -308,7 +309,7 @@ private:
             }
             names.append(names.empty() ? "" : ", ").append(known.name);
         }
-        in_.fail(at, "'" + std::string(word) + "' is not known; 'is:' takes " + names);
+        in_.fail(at, "'" + std::string(word) + "' is unknown; 'is:' takes " + names);
     }
 
     [[noreturn]] void fail_unknown(std::string_view word, std::size_t at) const {
@@ -322,7 +323,7 @@ private:
         for (const auto& name : nearest.take()) {
             like.append(like.empty() ? "; like it is '" : ", '").append(name).append(":'");
         }
-        in_.fail(at, "'" + std::string(word) + ":' is not known" + like + "; known are " + names);
+        in_.fail(at, "'" + std::string(word) + ":' is unknown" + like + "; known: " + names);
     }
 
     /// What is asked of one module holds, outside of brackets, for all that lies in it; what is
@@ -331,7 +332,7 @@ private:
         const bool of_module = asked.kind < query_kind::op_type;
         const auto bracket = in_.at();
         if (in_brackets_ && !of_module) {
-            in_.fail(start, "asks about a node; in brackets stands what is asked about a module");
+            in_.fail(start, "is a node term; brackets take module terms");
         }
         if (in_brackets_ || !of_module) {
             in_.skip_spaces();
@@ -361,7 +362,7 @@ private:
         if (asked.kind == query_kind::depth &&
             (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
             in_.fail(start,
-                     "everything lies in a module of so small a depth; write 'not depth>...'");
+                     "matches everything, as the root is that shallow; write 'not depth>...'");
         }
         in_.skip_spaces();
         if (!passes_down) {

@@ -84,8 +84,8 @@ public:
                                "'; known: " + known_overlay_schemas());
         }
         if (table_.modules.empty() && table_.nodes.empty()) {
-            STEMMA_THROW(error(error_code::refused, file_, "",
-                               "says nothing of any module or node of the model"));
+            STEMMA_THROW(
+                error(error_code::refused, file_, "", "matches no module or node of the model"));
         }
         return std::move(table_);
     }

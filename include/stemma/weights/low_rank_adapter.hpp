@@ -43,7 +43,7 @@ public:
             add(entry);
         }
         if (changes_.empty() && whole_.empty()) {
-            STEMMA_THROW(error(error_code::malformed, path, "", "holds no low-rank matrices"));
+            STEMMA_THROW(error(error_code::malformed, path, "", "has no low-rank matrices"));
         }
         for (const auto& [name, one] : changes_) {
             check(name, one);
@@ -150,7 +150,7 @@ private:
         const mapped_file file(path);
         const auto config = nlohmann::json::parse(file.bytes(), nullptr, false);
         if (!config.is_object()) {
-            STEMMA_THROW(error(error_code::malformed, path, "", "is no JSON object"));
+            STEMMA_THROW(error(error_code::malformed, path, "", "is not a JSON object"));
         }
         const auto flag = [&](const char* key) {
             const auto found = config.find(key);

@@ -187,7 +187,7 @@ private:
         if (!report_.missing.empty() && !options_.partial) {
             STEMMA_THROW(
                 error(error_code::contradiction, values_->path(), report_.missing.front(),
-                      "lacks what it was made of" +
+                      "lacks its entries" +
                           (report_.missing.size() == 1
                                ? std::string()
                                : ", and that of " + std::to_string(report_.missing.size() - 1) +
@@ -195,7 +195,7 @@ private:
         }
         if (places_.empty()) {
             STEMMA_THROW(error(error_code::contradiction, model_.file(), "",
-                               "no initializer is of what " + values_->path() + " holds"));
+                               "no initializer was made of an entry in " + values_->path()));
         }
         sort_places(places_, model_);
         report_.changed = places_.size();
@@ -213,7 +213,7 @@ private:
             const auto& place = places_[next];
             if (place.begin > size || place.size > size - place.begin) {
                 STEMMA_THROW(error(error_code::malformed, source.path(), name(place.tensor),
-                                   "lies behind the end of the file"));
+                                   "is beyond the end of the file"));
             }
             to.copy(source, at, place.begin - at);
             values_->write(report_.origins[place.tensor], name(place.tensor),

@@ -54,7 +54,7 @@ public:
     }
     bool start_object(std::size_t) {
         if (!listed_) {
-            fail("", "is no list of events");
+            fail("", "is not a list of events");
         }
         in_args_ = depth_ == 1 ? key_ == "args" : in_args_;
         if (++depth_ == 1) {
@@ -166,7 +166,7 @@ protected:
         }
         met_node_ = true;
         if (!(duration_ >= 0)) {
-            fail(name_, "has a duration below zero");
+            fail(name_, "has a negative duration");
         }
         auto own = duration_;
         auto& before = open_[thread_]; // ended, and in no other so far

@@ -100,8 +100,9 @@ private:
                      std::string_view actual) {
         auto change = find_change(expected, actual);
         if (!detail::is_utf8(change.middle)) {
-            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
-                               "a name or text of a node is no UTF-8, and could not be restored"));
+            STEMMA_THROW(
+                error(error_code::unsupported, model_.file(), "",
+                      "a name or text of a node is invalid UTF-8, and could not be restored"));
         }
         change.node = number;
         change.slot = slot;

@@ -37,7 +37,7 @@ public:
         attributions_ = inliner.attributions();
         if (attributions_.size() != model().node_count()) { // a call hands on a body of its own
             STEMMA_THROW(error(error_code::unsupported, opened.model().file(), "functions",
-                               "cannot be opened to cut what lies in them"));
+                               "cannot be inlined to cut inside them"));
         }
     }
 

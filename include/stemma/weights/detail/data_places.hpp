@@ -40,11 +40,11 @@ struct data_place {
     if (header.external) {
         if (!is_inside_folder(header.location)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), name,
-                               "its data are outside of the model's folder"));
+                               "its data is outside the model's folder"));
         }
         if (!wanted || (header.length != 0 && header.length != *wanted)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), name,
-                               "has not as many bytes as its shape asks for"));
+                               "has a size that does not match its shape"));
         }
         return {std::string(header.location), header.offset, *wanted, number};
     }
@@ -66,11 +66,11 @@ struct data_place {
     }
     if (tensor.sparse || pieces > 1) {
         STEMMA_THROW(error(error_code::unsupported, model.file(), name,
-                           "its data are not stored as one piece of raw bytes"));
+                           "its data is not contiguous raw bytes"));
     }
     if (!wanted || place.size != *wanted) {
         STEMMA_THROW(error(error_code::malformed, model.file(), name,
-                           "has not as many bytes as its shape asks for"));
+                           "has a size that does not match its shape"));
     }
     return place;
 }

@@ -78,12 +78,11 @@ public:
                                                   const tensor_header& header) {
         problem_.clear();
         if (origin.quantized || origin.entries.empty()) {
-            return fail(origin.quantized ? "quantized values are not made anew"
-                                         : "it is not known what it was made of");
+            return fail(origin.quantized ? "values are not requantized" : "its origin is unknown");
         }
         switch (origin.transform) {
         case parameter_transform::none:
-            return fail("it is not known how it was made");
+            return fail("its transform is unknown");
         case parameter_transform::as_is:
         case parameter_transform::reshaped:
         case parameter_transform::transposed:
@@ -116,7 +115,7 @@ private:
     [[nodiscard]] std::optional<entry_values> take(const std::string& name, std::int64_t type) {
         std::optional<entry_values> values = get_(name);
         if (!values) {
-            problem_ = "there is no " + name;
+            problem_ = "missing " + name;
             return std::nullopt;
         }
         if (values->data_type != type) {
@@ -246,7 +245,7 @@ private:
         const auto entries = origin.entries.size();
         if (header.dims.size() < 2 || header.dims[0] <= 0 || origin.gates == 0 ||
             header.elements() % entries != 0) {
-            return fail("it is no weight of a recurrent layer");
+            return fail("it is not a weight of a recurrent layer");
         }
         std::string result;
         for (const auto& name : origin.entries) {
@@ -275,7 +274,7 @@ private:
     made folded(const parameter_origin& origin, const tensor_header& header) {
         const auto count = origin.entries.size();
         if (header.dims.empty() || count < (origin.bias ? 4U : 3U) || header.dims[0] < 0) {
-            return fail("it is no weight of a convolution");
+            return fail("it is not a weight of a convolution");
         }
         const auto channels = static_cast<std::size_t>(header.dims[0]);
         std::vector<std::vector<float>> numbers; // of the norm, and first a bias where there is one

@@ -295,7 +295,7 @@ private:
             }
             if (found.empty()) {
                 STEMMA_THROW(error(error_code::contradiction, adapter_->path(), name,
-                                   "no initializer of the model was made of it"));
+                                   "no initializer was made of it"));
             }
             changed_.emplace(found, name);
         }
