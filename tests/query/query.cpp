@@ -224,7 +224,7 @@ TEST_CASE("query: errors name the column, counted in characters") {
     refuses("a and klass:B", 7, "'klass:' is unknown");
     refuses("op<B", 3, "can be compared");
     refuses("is:red", 1, "'red' is unknown");
-    refuses("clas:B", 1, "like it is 'class:'");
+    refuses("clas:B", 1, "similar: 'class:'");
     refuses("attr:", 6, "name of an attribute");
     refuses("attr:axis>x", 11, "number is missing");
     refuses("bytes>10QB", 7, "size is missing");

@@ -23,7 +23,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Looks for the terms of a query that hold for nothing.
+/// Finds the terms of a query that match nothing.
 template <module_view Modules, named_operators Ops, query_facts Facts>
 class lost_terms {
 public:
@@ -38,7 +38,7 @@ public:
         , facts_(facts)
         , matcher_(modules, tags, ops, attributions, provenances, facts) {}
 
-    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
+    /// Returns: a sentence about the first of them, or "". Negated terms are skipped.
     [[nodiscard]] std::string find(const query& asked) const {
         if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
             return {};
@@ -65,7 +65,7 @@ private:
         return {};
     }
 
-    /// As above; of a name that may be a module's or a node's, what is said of the module.
+    /// As above; for a name that may be a module's or a node's, the sentence about modules.
     [[nodiscard]] std::string find_in_places(const query& asked) const {
         for (const auto& part : asked.parts) {
             if (!matcher_.find(part).empty()) {
@@ -161,8 +161,7 @@ private:
         return names;
     }
 
-    /// Of an attribute that some node has, what values there are; else what is called like it.
-    /// Which lines there are, or which files.
+    /// The existing lines or files.
     [[nodiscard]] std::string describe_line(const query& term) const {
         const glob pattern(term.pattern);
         nearest_texts like(term.pattern, 3);
@@ -233,7 +232,7 @@ private:
         return "column " + std::to_string(term.column) + ": " + text;
     }
 
-    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
+    /// Returns: how to query a class, operator or node with the name, or "".
     [[nodiscard]] std::string meant_otherwise(const query& term) const {
         if (term.kind != query_kind::path && term.kind != query_kind::tag) {
             return {};
@@ -314,9 +313,8 @@ private:
 
 } // namespace detail
 
-/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
-/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
-/// of it.
+/// Explains why a query matches nothing: the failing term, similar names, and how to query a class,
+/// operator or node of that name; or that nothing matches all terms.
 ///
 /// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
