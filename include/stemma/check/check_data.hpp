@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Checks where the data of initializers are, without reading them.
+/// Checks the location of initializer data, without reading it.
 template <class Report>
 class data_checker {
 public:
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    /// Returns: bytes of a file; nothing, after saying so once, when it is not there.
+    /// Returns: the size of a file; nothing, after reporting it once, if missing.
     [[nodiscard]] std::optional<std::uint64_t> size_of_file(const std::string& location) {
         const auto [known, is_new] = sizes_.try_emplace(location);
         if (is_new) {
@@ -124,9 +124,9 @@ private:
 
 } // namespace detail
 
-/// Calls `report(finding)` for all initializers whose data are not where they should be, or not as
-/// many as type and dims need. External data are looked for beside the model's file; no data is
-/// read. Complexity: O(initializers * log files).
+/// Calls `report(finding)` for all initializers whose data is missing or does not match type and
+/// dims. External data is looked up beside the model's file; no data is read. Complexity:
+/// O(initializers * log files).
 template <class Report>
 void check_data(const wire_model& model, Report report) {
     detail::data_checker<Report> checker(model, report);
