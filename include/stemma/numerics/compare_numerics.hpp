@@ -25,7 +25,7 @@ namespace stemma::inline STEMMA_ABI {
 enum class module_verdict : std::uint8_t {
     within,       ///< its outputs are within the bounds
     adds,         ///< its inputs are within the bounds, or it exceeds them on correct inputs
-    passes_on,    ///< on right inputs its outputs are within the bounds
+    passes_on,    ///< on correct inputs its outputs are within the bounds
     unclear,      ///< its inputs already exceed the bounds: isolate it to decide
     not_compared, ///< no output could be compared
 };
