@@ -90,7 +90,7 @@ private:
                               one.tags[i] == one.selected ? shade::name : shade::plain);
             });
         }
-        row("known from",
+        row("evidence",
             fmt::format("{}, confidence {:.2f}{}", found_.provenances[one.source], one.confidence,
                         one.call == no_id ? "" : fmt::format(", call {}", one.call)));
         print_origins(one.node);

@@ -286,7 +286,7 @@ TEST_CASE("align: half a capture is not believed", "[align]") {
 
 TEST_CASE("align: a fault in the capture lowers all confidence, and is passed on", "[align]") {
     auto scene = line_of_blocks(4);
-    scene.captured.add_fault("the trace ends inside of module 'x': it is cut short");
+    scene.captured.add_fault("the trace ends inside module 'x': it is truncated");
     const auto found = align_scene(scene);
     CHECK(count_sure(found) == 0);
     REQUIRE(found.doubts.size() == 1);

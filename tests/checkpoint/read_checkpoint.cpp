@@ -183,11 +183,11 @@ TEST_CASE("read_checkpoint: the index of several files, which are beside it") {
         return "";
     };
     CHECK(refused(R"({"weight_map":{"a":"../1.safetensors"}})") ==
-          "a: is in '../1.safetensors', which is not beside the index");
+          "a: is in '../1.safetensors', which is not next to the index");
     CHECK(refused(R"({"weight_map":{"a":"/etc/passwd"}})") ==
-          "a: is in '/etc/passwd', which is not beside the index");
+          "a: is in '/etc/passwd', which is not next to the index");
     CHECK(refused(R"({"weight_map":{"a":".."}})") ==
-          "a: is in '..', which is not beside the index");
+          "a: is in '..', which is not next to the index");
     CHECK(refused(R"({"weight_map":{"c":"1.safetensors"}})") == "c: is not in '1.safetensors'");
     CHECK(refused(R"({"weight_map":{"a":["1.safetensors"]}})") ==
           "a: is a list rather than a file");
@@ -200,32 +200,32 @@ TEST_CASE("read_checkpoint: refuses safetensors files that contradict themselves
     };
     CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})").empty());
     CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})") ==
-          "file: a: its data would lie outside of the file");
+          "file: a: its data lie outside the file");
     CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})") ==
-          "file: a: its data would lie outside of the file");
+          "file: a: its data lie outside the file");
     CHECK(one(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})") ==
-          "file: a: has another number of bytes than its shape says");
+          "file: a: has a size that does not match its shape");
     CHECK(one(R"({"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,8]})") ==
-          "file: a: has another number of bytes than its shape says");
+          "file: a: has a size that does not match its shape");
     CHECK(one(R"({"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]})") ==
-          "file: a: has a shape that no tensor has");
+          "file: a: has an impossible shape");
     CHECK(one(R"({"dtype":"F4","shape":[2],"data_offsets":[0,8]})") ==
           "file: a: has elements of unknown type 'F4'");
     CHECK(one(R"({"dtype":"F32","shape":[2]})") ==
-          "file: a: lacks its type, its shape or its place");
+          "file: a: lacks its type, shape or data_offsets");
     CHECK(one(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})") ==
-          "file: shape: the header holds something else than it should");
-    CHECK(one("5") == "file: a: the header holds something else than it should");
-    CHECK(one("[") == "file: a: the header holds something else than it should");
-    CHECK(one("") == "file: byte 6: the header is no JSON");
+          "file: shape: the header has unexpected contents");
+    CHECK(one("5") == "file: a: the header has unexpected contents");
+    CHECK(one("[") == "file: a: the header has unexpected contents");
+    CHECK(one("") == "file: byte 6: the header is not JSON");
     CHECK(why_refused(safetensors(R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},)"
                                   R"("b":{"dtype":"U8","shape":[1],"data_offsets":[7,8]}})",
-                                  "12345678")) == "file: b: has bytes of 'a'");
+                                  "12345678")) == "file: b: overlaps 'a'");
     CHECK(why_refused(safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                                   R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-                                  "12345678")) == "file: a: is there twice");
+                                  "12345678")) == "file: a: occurs twice");
     CHECK(why_refused(little(100, 8) + "{\"a\":{}}") ==
-          "file: the header would end behind the end of the file");
+          "file: the header extends past the end of the file");
     CHECK(why_refused(safetensors(std::string(100'000, '['), "")).find("file: ") == 0);
 }
 
@@ -235,8 +235,8 @@ TEST_CASE("read_checkpoint: refuses what is none, and says what to do") {
           "file: is a pickle outside of an archive, as torch.save wrote it before 1.6: load it and "
           "save it again with torch.save");
     CHECK(why_refused(zip({{"a/readme", "x"}})) ==
-          "file: is a zip archive without a data.pkl, and so nothing that torch.save wrote");
-    CHECK(why_refused("PK\3\4") == "file: is no zip archive, or a damaged one");
+          "file: is a zip archive without a data.pkl, which torch.save always writes");
+    CHECK(why_refused("PK\3\4") == "file: is not a zip archive, or is damaged");
 }
 
 } // namespace test::checkpoint_read_checkpoint

@@ -259,7 +259,7 @@ class Profile(Case):
         self.assertEqual(report["modules"][0]["us"] + report["unmatched_us"], report["us"])
         self.assertGreater(self.module(report, "encoder.layer.0")["us"], 0)
         self.fail_with(1, "profile", optimized, path, "--original", FIXTURES / "mlp" / "model.onnx",
-                       saying="is not what the model was made of")
+                       saying="is not the original of this model")
         self.fail_with(2, "profile", optimized, path, "--original", FIXTURES / self.MODEL / "modules.json",
                        saying="--original: is no ONNX file")
 

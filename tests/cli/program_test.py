@@ -141,7 +141,7 @@ class TaggedFiles(Case):
         tagged.write_bytes(tagged.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
         result = self.succeed("tree", tagged)
         self.assertIn("changed since it was tagged", result.stderr)
-        self.assertIn("from what it carries of them", result.stderr)
+        self.assertIn("from their remains", result.stderr)
         # The tree is still that of the capture.
         self.assertIn("MLP", result.stdout)
         anew = self.succeed("tree", tagged, "--recompute")

@@ -123,7 +123,7 @@ async function test() {
   await page.click("#tabs button", "Nodes");
   await until(`document.querySelector("#nodes .op")?.textContent !== undefined`, "nodes");
   await page.click("#nodes .row", "MatMul");
-  await until(`/known from/.test(document.getElementById("panel").textContent)`, "what is known of a node");
+  await until(`/evidence/.test(document.getElementById("panel").textContent)`, "what is known of a node");
   assert.match(await page.evaluate("location.hash"), /v=explain&n=%2Fencoder%2Flayer\.1/);
   await accessible("a node");
   await picture("explained");

@@ -91,7 +91,7 @@ function showHead() {
     make("h1", {title: told.model}, told.model.split("/").pop()),
     counted(nodes.length, "node"), counted(modules.length, "module"), counted(modules[0].parameters, "parameter"),
     fact("of the nodes attributed", percent(told.coverage)),
-    make("span", {}, "known from ", make("b", {}, sources || "nothing")),
+    make("span", {}, "evidence: ", make("b", {}, sources || "nothing")),
     counted(told.conflicts, "conflict"),
     make("span", {}, data.producer.trim()),
     make("span", {}, "opsets ", make("b", {}, Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`).join(", ") || "none"),
@@ -304,7 +304,7 @@ function showNodes(module) {
   const show = () => {
     const text = filter.value.toLowerCase();
     const kept = all.filter(n => `${nodes[n].name} ${nodes[n].op}`.toLowerCase().includes(text));
-    table.replaceChildren(makeTable(["node", "operator", "module", "known from", "#confidence"], kept.map(n => () => [
+    table.replaceChildren(makeTable(["node", "operator", "module", "evidence", "#confidence"], kept.map(n => () => [
       [nodeLink(n)], nodes[n].op, [moduleLink(nodes[n].module)], nodes[n].source, nodes[n].confidence.toFixed(2)])));
   };
   filter.addEventListener("input", show);

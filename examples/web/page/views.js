@@ -79,7 +79,7 @@ function nodeLink(app, {graph, index, name}) {
 function nodeAnswer(app, one) {
   return make("section", {}, make("h2", {}, `${one.op_type} `, make("small", {}, one.name)), list(
     ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
-    ["known from", `${one.provenance}, confidence ${one.confidence}`],
+    ["evidence", `${one.provenance}, confidence ${one.confidence}`],
     ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
     ["also tagged", one.tags.filter(tag => tag !== one.tag).join(", ")]),
     answerTable(app, "claims", one.claims), answerTable(app, "attributes", one.attributes),

@@ -83,7 +83,7 @@ public:
             std::error_code failed;
             if (!is_inside_folder(location)) {
                 STEMMA_THROW(error(error_code::malformed, model_.file(), "external data",
-                                   "'" + location + "' is outside of the model's folder"));
+                                   "'" + location + "' is outside the model's folder"));
             }
             if (!changes && std::filesystem::equivalent(from / location, path, failed)) {
                 continue;

@@ -64,7 +64,7 @@ std::string read(const std::string& value) {
     return read_bytes(document(value));
 }
 
-const std::string damaged = "file: data.pkl: is no pickle, or a damaged one";
+const std::string damaged = "file: data.pkl: is not a pickle, or is damaged";
 
 } // namespace
 
@@ -114,10 +114,10 @@ TEST_CASE("pickle_reader: runs nothing, and says what it would have had to run")
           refusal("torchvision.models.resnet.ResNet"));
     CHECK(read(global(std::string(500, 'a'), "b")) == refusal(std::string(100, 'a') + ".b"));
     // Texts that are called, opcodes for instances and extensions, and persistent ids.
-    CHECK(read(text("system") + ")R") == "file: data.pkl: calls what is no name");
+    CHECK(read(text("system") + ")R") == "file: data.pkl: calls something that is not a name");
     for (const auto* op : {"ios\nsystem\n", "o", "\x82\1", "Pabc\n", "S'x'\n", "I1\n"}) {
-        CHECK(read("(" + std::string(op)).find("does what no checkpoint does (opcode") !=
-              std::string::npos);
+        CHECK(read("(" + std::string(op))
+                  .find("uses an operation that no checkpoint needs (opcode") != std::string::npos);
     }
     CHECK(read(text("x") + "Q").find("has a tensor or a storage with other arguments") !=
           std::string::npos);
@@ -155,7 +155,7 @@ TEST_CASE("pickle_reader: depth, circles and numbers cost no stack, and no memor
     CHECK(read(std::string(many, '(')) == damaged);
     CHECK(read("]q\1h\1a").find("[[[") == 0); // a list in itself
     CHECK(read("(" + std::string(5'000'000, 'N') + "t") ==
-          "file: data.pkl: has more values than a checkpoint has");
+          "file: data.pkl: has more values than any checkpoint");
     // Tensors that are made of one tuple again and again.
     std::string shape = "(";
     for (int i = 0; i < 64; ++i) {
@@ -168,7 +168,7 @@ TEST_CASE("pickle_reader: depth, circles and numbers cost no stack, and no memor
     for (std::size_t i = 0; i < 140'000; ++i) {
         repeated += "h\1h\2R0";
     }
-    CHECK(read(repeated) == "file: data.pkl: has more tensors than a checkpoint has");
+    CHECK(read(repeated) == "file: data.pkl: has more tensors than any checkpoint");
 }
 
 } // namespace test::checkpoint_detail_pickle

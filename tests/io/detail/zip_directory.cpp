@@ -28,7 +28,7 @@ std::string read(const std::string& bytes) {
     return found;
 }
 
-const std::string damaged = "file: is no zip archive, or a damaged one";
+const std::string damaged = "file: is not a zip archive, or is damaged";
 
 } // namespace
 
