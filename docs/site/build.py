@@ -20,6 +20,15 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs", "examples/python/README.md")
 
+DEMO = """# Try it
+
+Drop an ONNX file below, or take the sample. It is read here and sent nowhere; the [page](page/index.html) is also one
+of its own, and [works without a network](docs/web.md).
+
+<iframe src="page/index.html" title="stemma in the browser"
+        style="width: 100%; height: 80vh; border: 1px solid #94a3b8; border-radius: 6px"></iframe>
+"""
+
 
 def stage(source):
     """Documents, and what they link to, at the same places as in the repository."""
@@ -41,7 +50,7 @@ def stage(source):
                 document.write_text(document.read_text().replace(f"]({target})", f"]({target.rstrip('/')}/README.md)"))
             else:
                 copy(path, source)
-    shutil.copy(ROOT / "docs/site/demo.md", source)
+    (source / "demo.md").write_text(DEMO)
 
 
 def copy(path, source):
