@@ -128,7 +128,8 @@ private:
         });
         const auto end = std::partition_point(begin, by_owner_.end(),
                                               [&](id e) { return before(entries_[e].owner, to); });
-        return {begin, end};
+        return std::span(by_owner_).subspan(static_cast<std::size_t>(begin - by_owner_.begin()),
+                                            static_cast<std::size_t>(end - begin));
     }
 
     void sort() {
