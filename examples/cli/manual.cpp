@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The manual page and shell completion, generated from the
-// declarations behind `--help`.
+// SPDX-License-Identifier: Apache-2.0
+// The manual page and shell completion, generated from the declarations behind `--help`.
 #include "common.hpp"
 
 #include <stemma/error.hpp>

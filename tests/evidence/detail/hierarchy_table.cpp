@@ -77,11 +77,7 @@ TEST_CASE("collect_hierarchies: operations of one module share a chain") {
     CHECK(table.chain_of[0] != table.chain_of[2]);
 }
 
-<<<<<<< HEAD
-TEST_CASE("collect_hierarchies: without modules there is neither a claim nor a problem") {
-=======
 TEST_CASE("collect_hierarchies: without modules there is neither claim nor problem") {
->>>>>>> main
     const auto table =
         read({test::dynamo({"pad"}, {"aten.constant_pad_nd.default"}),
               test::dynamo(
