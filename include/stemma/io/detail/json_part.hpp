@@ -198,8 +198,8 @@ private:
 
     static void check(bool right, const char* wanted) {
         if (!right) {
-            STEMMA_THROW(std::invalid_argument(std::string("something else stands where ") +
-                                               wanted + " belongs"));
+            STEMMA_THROW(std::invalid_argument(std::string("found something else where ") + wanted +
+                                               " is expected"));
         }
     }
 

@@ -65,7 +65,7 @@ private:
     void check(bool right) const {
         if (!right) {
             STEMMA_THROW(error(error_code::malformed, file_, "",
-                               "is no " + std::string(kind_) + ", or a damaged one"));
+                               "is not a " + std::string(kind_) + ", or is damaged"));
         }
     }
 

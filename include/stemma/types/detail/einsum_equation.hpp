@@ -14,11 +14,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The letters of an Einsum, one for each axis. The axes that `...` stands for have characters
-/// outside of ASCII, the last one -1.
+/// The subscripts of an Einsum, one letter per axis. The axes of `...` get characters outside
+/// ASCII, -1 for the last one.
 class einsum_equation {
 public:
-    /// Returns: the equation for operands of these ranks; nothing where it does not fit them.
+    /// Returns: the equation for operands of these ranks; nothing if it does not fit them.
     /// Complexity: O(length + sum of the ranks).
     [[nodiscard]] static std::optional<einsum_equation>
     read(std::string_view text, const std::vector<std::size_t>& ranks) {
@@ -54,7 +54,7 @@ public:
         return equation;
     }
 
-    std::vector<std::string> operands; ///< as long as their ranks
+    std::vector<std::string> operands; ///< each as long as its rank
     std::string result;
 
 private:

@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents of parts, of what is scaled, and of what is picked.
+/// Infers extents of slices, resizes, and gathers.
 class exact_moves : exact_operands {
 public:
     /// Requires: both outlive this.
@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    /// Returns: how many elements lie between two places, counted from the end where below zero.
+    /// Returns: the number of elements between two positions, negative ones counted from the end.
     [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
                                        std::int64_t step, std::int64_t extent) {
         if (extent >= 0 && start.constant() && end.constant()) {
@@ -68,10 +68,10 @@ private:
         const auto whole = algebra_.value(extent);
         const auto place = [&](const polynomial& at) {
             const auto number = at.constant();
-            // Far beyond any extent stands for the end.
+            // A position far beyond any extent means the end.
             constexpr std::int64_t far = std::int64_t{1} << 30U;
             if (!number) {
-                const auto terms = at.terms(); // one below zero, of the extent, counts from the end
+                const auto terms = at.terms(); // a negative one counts from the end
                 const bool below =
                     !terms.empty() &&
                     detail::range::all_of(terms, [](const auto& t) { return t.factor < 0; });
@@ -91,7 +91,8 @@ private:
         return algebra_.extent(step == 1 ? count : algebra_.divide(count, step));
     }
 
-    /// Only what the general rule leaves open: numbers in rows, as those that say how much to pad.
+    /// Only what the general rule leaves open: known numbers in rows. Exporters compute the amounts
+    /// of a Pad that way.
     bool transpose(id node) {
         const auto& x = input(node, 0);
         const auto order = table_.attributes(node).wholes("perm").value_or(extents{1, 0});
@@ -124,7 +125,7 @@ private:
         return taken;
     }
 
-    /// Numbers in one row the general rule knows better.
+    /// One-dimensional numbers are left to the general rule.
     bool slice(id node) {
         const auto& x = input(node, 0);
         const auto starts = numbers(node, 1, "starts");
@@ -160,7 +161,7 @@ private:
         return true;
     }
 
-    /// Only what the general rule leaves open: equal parts of an extent with a name.
+    /// Only the case left open by the general rule: equal parts of a named extent.
     bool split(id node) {
         const auto& x = input(node, 0);
         const auto axis = x.ranked()
@@ -218,7 +219,7 @@ private:
             std::iota(axes.begin(), axes.end(), 0);
         }
         const auto inputs = table_.model().inputs(node);
-        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // roi stands between since opset 11
+        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi
         auto scales =
             table_.has_input(node, scales_slot) ? table_.reals(inputs[scales_slot]) : std::nullopt;
         if (const auto whole = attributes.wholes("scales"); whole && inputs.size() == 1) {
