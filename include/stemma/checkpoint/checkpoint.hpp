@@ -67,8 +67,8 @@ public:
 
     /// Returns: the entry with that name, or null.
     [[nodiscard]] const checkpoint_entry* find(std::string_view name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? nullptr : &entries_[found->second];
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? nullptr : &entries_[entry->second];
     }
 
     /// Returns: the bytes of an entry, in place. Requires: it is contiguous.
@@ -114,7 +114,7 @@ private:
         std::vector<std::int64_t> index(rank, 0);
         std::string piece;
         std::int64_t at = 0;
-        for (auto left = entry.size / entry.width; left > 0; --left) {
+        for (auto remaining = entry.size / entry.width; remaining > 0; --remaining) {
             piece.append(begin + at * static_cast<std::int64_t>(entry.width), entry.width);
             if (piece.size() >= full) {
                 f(std::string_view(piece));

@@ -120,21 +120,21 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         auto end = claims.begin();
         bool as_before = true;
         bool is_called = false;
-        sources.for_each_claim(*it, [&](const claim& made) {
-            if (made.module >= tree.size() ||
-                (made.caller != no_id && made.caller >= tree.size())) {
+        sources.for_each_claim(*it, [&](const claim& candidate) {
+            if (candidate.module >= tree.size() ||
+                (candidate.caller != no_id && candidate.caller >= tree.size())) {
                 STEMMA_THROW(error(error_code::refused, "", "evidence",
                                    "a source claims a module that is not in the tree"));
             }
-            is_called |= made.caller != no_id;
+            is_called |= candidate.caller != no_id;
             if (end == claims.end()) {
-                claims.push_back(made);
+                claims.push_back(candidate);
                 end = claims.end();
                 as_before = false;
                 return;
             }
-            if (!as_before || *end != made) {
-                *end = made;
+            if (!as_before || *end != candidate) {
+                *end = candidate;
                 as_before = false;
             }
             ++end;

@@ -134,10 +134,11 @@ private:
         const auto key = key_of_chain();
         const auto hash = hash_bytes(key.first, hash_bytes(key.second, found_ ? 1 : 0));
         const auto next = static_cast<id>(keys_.size());
-        const auto known = index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
-        if (known != next) {
-            note_bare(v, known);
-            return chain_[known];
+        const auto existing =
+            index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
+        if (existing != next) {
+            note_bare(v, existing);
+            return chain_[existing];
         }
         keys_.push_back(key);
         module_chain chain;
@@ -145,7 +146,7 @@ private:
         const char* problem = found_ ? read_lists(chain) : read_namespace(chain);
         bare_.push_back(problem == nullptr && found_ && dialect_ == hierarchy_dialect::dynamo &&
                         name_items_.size() == 1);
-        note_bare(v, known);
+        note_bare(v, existing);
         if (problem != nullptr) {
             table_.problems.push_back({"metadata.unreadable", v, problem});
         }

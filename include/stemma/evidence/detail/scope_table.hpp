@@ -80,13 +80,13 @@ struct scope_table {
     /// As above, with the segment's hash already known from another table.
     id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
         const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
+        const auto existing = index_.insert(hash_mix(hash, parent), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
-        if (found == next) {
+        if (existing == next) {
             scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
         }
-        return found;
+        return existing;
     }
 
     /// Prefetches what `find_or_add` will need.
@@ -154,11 +154,11 @@ public:
     /// Valid until the next call. Requires: type texts do not change.
     [[nodiscard]] const fact& of(std::string_view type) {
         const auto place = std::hash<const void*>{}(type.data());
-        auto& known = known_[(place ^ place >> 6U) % known_.size()];
-        if (known.type.data() != type.data() || known.type.size() != type.size()) {
-            known = look_at(type);
+        auto& slot = known_[(place ^ place >> 6U) % known_.size()];
+        if (slot.type.data() != type.data() || slot.type.size() != type.size()) {
+            slot = look_at(type);
         }
-        return known;
+        return slot;
     }
 
 private:
@@ -169,9 +169,9 @@ private:
     }
 
     std::array<fact, 64> known_ = [] {
-        std::array<fact, 64> known;
-        known.fill(look_at({}));
-        return known;
+        std::array<fact, 64> result;
+        result.fill(look_at({}));
+        return result;
     }();
 };
 
