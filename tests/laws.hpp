@@ -281,7 +281,7 @@ template <diagnostics_policy P>
         laws.expect(first == std::optional<severity>(policy.judge(finding(found))),
                     "diagnostics: a finding matters so much at one time and so much at another");
         laws.expect(!first || *first <= severity::information,
-                    "diagnostics: a severity is none that there is");
+                    "diagnostics: a severity is not one of the enumerators");
     }
     return laws.take();
 }

@@ -484,7 +484,7 @@ TEST_CASE("laws: diagnostics", "[policy][laws]") {
     CHECK(stemma::broken_diagnostics_laws(stemma::without_findings{{"a.*"}}, findings).empty());
     CHECK(stemma::broken_diagnostics_laws(fickle_diagnostics{}, findings).size() == 1);
     CHECK(stemma::broken_diagnostics_laws(unheard_diagnostics{}, findings) ==
-          broken_laws{"diagnostics: a severity is none that there is"});
+          broken_laws{"diagnostics: a severity is not one of the enumerators"});
 }
 
 } // namespace test::tagging_laws
