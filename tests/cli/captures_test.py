@@ -133,7 +133,7 @@ class Misfits(Case):
                         document["events"] = document["events"][:int(share * len(document["events"]))]
                         nodes, said = self.tag(fixture, variant, FIXTURES / fixture / "modules.json",
                                                self.written("trace", document))
-                        self.assertRegex(said, "cut short")
+                        self.assertRegex(said, "is truncated")
                         self.assert_nothing_sure_from_the_capture(nodes)
                         self.assert_nothing_wrong_is_sure(nodes, true_modules(fixture))
 

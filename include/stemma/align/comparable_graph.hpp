@@ -32,8 +32,8 @@ enum class value_role : std::uint8_t {
 /// Two hashes of the contents of a stored value; 0 if unknown.
 struct content_hash {
     std::uint64_t exact = 0; ///< of type, shape and data
-    std::uint64_t loose = 0; ///< of the elements in any order: transposed data have the same, and
-                             ///< that of joined data is the sum of those of the parts
+    std::uint64_t loose = 0; ///< of the elements in any order: equal for transposed data, and
+                             ///< additive for concatenated data
 
     friend bool operator==(const content_hash&, const content_hash&) = default;
 };

@@ -28,8 +28,8 @@ struct checkpoint_entry {
     std::size_t file = 0;                ///< number of the file, see `checkpoint::file`
     std::uint64_t offset = 0;            ///< of the first element in that file
     std::uint64_t size = 0;              ///< bytes of all elements
-    std::size_t alias_of = 0; ///< the first entry that is the same piece of the same storage;
-                              ///< itself where there is none before it
+    std::size_t alias_of = 0; ///< the first entry at the same place in the same storage; itself if
+                              ///< there is none before
     bool trainable = false;   ///< whether the file says that it requires a gradient
 
     /// Whether its elements are contiguous in the file, so that they can be copied directly.

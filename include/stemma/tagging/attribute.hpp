@@ -94,8 +94,8 @@ private:
 struct evidence_result {
     std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
     per_operator_lists<claim> conflicts; ///< claims about operators that are disputed
-    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
-                                         ///< decided between them
+    per_operator_lists<id> alternatives; ///< modules claimed by one source that no other one
+                                         ///< decided between
     per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
     std::size_t dropped = 0;             ///< operators whose claims were dropped
 };

@@ -194,8 +194,8 @@ private:
         std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
         std::sort(wanted_.begin(), wanted_.end());
         wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
-        double passed = k == 0 ? items_.skipped[first_] : none; // those before, with what was
-                                                                // skipped since the start
+        double passed = k == 0 ? items_.skipped[first_] : none; // earlier ones, including what was
+                                                                // skipped from the start
         double furthest = k == 0 ? 0 : none;                    // the best of them
         auto i = first;
         for (auto item : wanted_) {

@@ -16,8 +16,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// What the names of an operator and of its first result say about its scope.
 struct found_scope {
     std::optional<scoped_name> name; ///< of the operator
-    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
-                                     ///< that was joined with it
+    std::optional<scoped_name> end;  ///< of its result, if different: the scope of an operator
+                                     ///< fused with it
 };
 
 /// Returns: the name of an operator's first result if it has the form used by exporters that write

@@ -34,10 +34,10 @@ struct module_chain {
     /// One module of a chain.
     struct level {
         std::string path;            ///< of the module, "" for the root
-        std::string qualified_class; ///< "" where it is not written
+        std::string qualified_class; ///< "" if not written
     };
 
-    hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< who wrote it
+    hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< the writer
     bool from_root = true;     ///< else paths start at an unnamed module
     std::vector<level> levels; ///< from the outside in, at least one
 };
@@ -46,13 +46,12 @@ struct module_chain {
 struct hierarchy_table {
     std::vector<module_chain> chains; ///< in order of first appearance
     std::vector<id> chain_of; ///< by vertex index; `no_id` for none; empty when nothing has one
-    std::vector<std::pair<id, id>> further; ///< a vertex index and one more chain, of those that
-                                            ///< have a key several times; ascending
+    std::vector<std::pair<id, id>> further; ///< vertex index and a further chain, for operators
+                                            ///< with repeated keys; ascending
     std::vector<id> rewritten;              ///< operators fused from several, ascending
     std::vector<id> bare; ///< operators without a module in torch's lists, ascending
     std::vector<std::pair<id, std::string_view>>
-        class_tags;                ///< of winml-cli, at the operators that
-                                   ///< have one, or several; ascending
+        class_tags;                ///< of winml-cli, at operators with one or several; ascending
     std::vector<finding> problems; ///< unreadable metadata, at its operators
 };
 

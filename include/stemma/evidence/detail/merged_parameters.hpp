@@ -43,8 +43,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// How the path of a scope relates to that of a module.
 struct path_comparison {
     bool is_above = false;  ///< the scope's path is the module's or an ancestor's
-    std::size_t member = 0; ///< where they are equal but for numbers: the length of the scope's up
-                            ///< to the first number that differs; else 0
+    std::size_t member = 0; ///< if equal except for numbers: the length of the scope's up to the
+                            ///< first number that differs; else 0
     std::size_t length = 0; ///< how much of the module's is beside the scope's
 };
 

@@ -37,13 +37,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct scope_table {
     /// One scope: its name in the enclosing scope.
     struct scope {
-        std::string_view segment; ///< a view of some operator's name
-        std::uint64_t hash = 0;   ///< of the segment
-        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
-                                  ///< but for constants
-        id parent = no_id;        ///< number of the enclosing scope; `no_id` for the roots
-        id first_operator = no_id;               ///< vertex index of its first own operator
-        id operators = 0;                        ///< number of its own operators
+        std::string_view segment;  ///< a view of some operator's name
+        std::uint64_t hash = 0;    ///< of the segment
+        std::uint64_t kinds = 0;   ///< equal if its own operators have equal types, as a multiset,
+                                   ///< ignoring constants
+        id parent = no_id;         ///< number of the enclosing scope; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of its first own operator
+        id operators = 0;          ///< number of its own operators
         scope_style style = scope_style::called; ///< that of its root
 
         /// Returns: the name of the instance: the segment without its class prefix.
@@ -61,8 +61,8 @@ struct scope_table {
     std::vector<scope> scopes; ///< the roots, then every scope after its parent
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators with the scope of one they replaced, ascending
-    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
-                                         ///< the scope in which the last of these was; ascending
+    std::vector<std::pair<id, id>> ends; ///< operators fused with later ones, and the scope of the
+                                         ///< last of these; ascending
     std::vector<finding> problems;       ///< unreadable names (up to a limit)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.

@@ -32,8 +32,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct recorded_evidence {
     std::vector<claim_table>
         claims; ///< of `provenance::recorded`; several where a node has several
-    std::vector<id> by_module_alone; ///< nodes that name a module and no node: whoever copied what
-                                     ///< they carry copied that, too; ascending
+    std::vector<id> by_module_alone; ///< nodes with a module but no mark, which may have been
+                                     ///< copied along with it; ascending
     bool sketch_damaged = false;     ///< the sketch of the graph is unreadable
 };
 
