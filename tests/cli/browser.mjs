@@ -3,10 +3,10 @@
 import {spawnSync} from "node:child_process";
 import {existsSync} from "node:fs";
 import {createRequire} from "node:module";
-import {join} from "node:path";
+import {resolve} from "node:path";
 
 const chromium = process.env.CHROMIUM ?? "chromium";
-const packages = join(process.env.STEMMA_RUNTIME ?? "", "package.json");
+const packages = resolve(process.env.STEMMA_RUNTIME ?? "", "package.json");
 
 /** A package that the tests have from npm. */
 export const from = name => createRequire(packages)(name);
