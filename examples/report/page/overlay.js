@@ -147,7 +147,7 @@ function showLegend() {
   } else if (painted) {
     panel.append(make("div", {class: "note"}, "texts, which have no colour"));
   }
-  const left = runs.filter(run => run.unmatched > 0).map(run => `${run.title}: ${plural(run.unmatched, "row")} of what the model has not`);
+  const left = runs.filter(run => run.unmatched > 0).map(run => `${run.title}: ${plural(run.unmatched, "row")} not in the model`);
   panel.append(...left.map(text => make("div", {class: "note"}, text)));
 }
 

@@ -52,7 +52,7 @@ struct tag_summary {
     std::size_t initializers = 0;  ///< among the values
     std::size_t modules = 0;       ///< of the tree
     std::size_t conflicts = 0;     ///< nodes with disputed claims
-    std::size_t dropped = 0;       ///< nodes whose claims were not believed
+    std::size_t dropped = 0;       ///< nodes whose claims were dropped
 
     provenance_names provenances; ///< of the sources queried
     /// Numbers of nodes, by provenance.

@@ -97,7 +97,7 @@ struct evidence_result {
     per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
                                          ///< decided between them
     per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
-    std::size_t dropped = 0;             ///< operators whose claims were not believed
+    std::size_t dropped = 0;             ///< operators whose claims were dropped
 };
 
 /// The sources that need only the model itself.

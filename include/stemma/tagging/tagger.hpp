@@ -43,7 +43,7 @@ public:
     id_set_pool pool;                      ///< the sets of two or more
     per_operator_lists<claim> conflicts;   ///< claims about operators that are disputed
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
-    std::size_t dropped = 0;        ///< operators whose claims were not believed
+    std::size_t dropped = 0;        ///< operators whose claims were dropped
     provenance_names provenances;   ///< of the sources queried
     node_origins origins;           ///< in the original, if tags were carried over from one
 
