@@ -55,7 +55,7 @@ public:
                 ++count_;
             }
         }
-        name_tied(tensors, found, names);
+        name_tied(tensors, matched, names);
         ops_.rename_parameters(std::move(names));
     }
 
@@ -131,10 +131,10 @@ private:
         return std::string(common) + std::string(first.substr(first.rfind('.') + 1));
     }
 
-    /// Where operators of two types read tensors that are one in the checkpoint, as an embedding
-    /// and an output layer do, gives what the later type reads the last name of that tensor.
+    /// If operators of two types read entries that are one tensor, as an embedding and an output
+    /// layer do, gives parameters of the later type the last name of the tensor.
     void name_tied(const std::vector<id>& tensors,
-                   const std::vector<std::vector<std::size_t>>& found,
+                   const std::vector<std::vector<std::size_t>>& matched,
                    std::vector<std::string>& names) const {
         const auto entries = known_->entries();
         std::map<std::size_t, std::size_t> last; // by the first of the entries that are one tensor
@@ -148,7 +148,7 @@ private:
         }
         const auto tied = [&](id p) {
             if (found_[p]) {
-                const auto& made_of = found[tensors[p]];
+                const auto& made_of = matched[tensors[p]];
                 return made_of.size() == 1 ? last.find(entries[made_of.front()].alias_of)
                                            : last.end();
             }
