@@ -176,15 +176,24 @@ public:
         return hides_data_[model_->operator_id(node)];
     }
 
-    /// Whether a runtime joined a node with an activation or an addition beside it, as its type or
-    /// an attribute tells. Complexity: O(fields of the node).
+    /// Whether a runtime joined a node with an activation, a normalization or an addition beside
+    /// it, as its type, an attribute, or what it reads tells. Complexity: O(fields of the node).
     [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
         model.has_attribute(node, std::string_view());
     }
     {
+        constexpr std::string_view normalization = "ConvBnFusion_BN_B_";
+        const bool fused = model_->domain(node).starts_with("com.microsoft") &&
+                           (detail::joins_neighbour(model_->op_type(node)) ||
+                            model_->has_attribute(node, "activation"));
+        return fused || joins_sum(node) || convolution_input(node, 2).starts_with(normalization);
+    }
+
+    /// Whether a runtime joined a convolution with the addition behind it.
+    /// Complexity: O(inputs).
+    [[nodiscard]] bool joins_sum(id node) const {
         return model_->domain(node).starts_with("com.microsoft") &&
-               (detail::joins_neighbour(model_->op_type(node)) ||
-                model_->has_attribute(node, "activation"));
+               !convolution_input(node, 3).empty();
     }
 
     /// Whether a node reads a value that no node makes and that is no initializer.
@@ -296,6 +305,14 @@ public:
     }
 
 private:
+    /// Returns: the name of a convolution's input, "" where it has none, and for other nodes.
+    [[nodiscard]] std::string_view convolution_input(id node, std::size_t i) const noexcept {
+        const auto inputs = model_->inputs(node);
+        const bool has =
+            i < inputs.size() && inputs[i] != no_id && model_->op_type(node).ends_with("Conv");
+        return has ? model_->value_name(inputs[i]) : std::string_view();
+    }
+
     /// Returns: the initializer that a parameter is, or that is passed on to it; `no_id` where
     /// nodes pass on each other's.
     [[nodiscard]] id initializer_of(id p) const noexcept {

@@ -219,10 +219,9 @@ private:
             if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
                 return;
             }
-            const bool adds = ops_.op_type(vertex) == std::string_view("Add");
             // A single call that is skipped tells little of who calls.
             const bool several = residual[v] != no_id && around(tree_, residual[v]) == residual[v];
-            const auto skipped = adds && several ? residual[v] : no_id;
+            const auto skipped = skips(vertex) && several ? residual[v] : no_id;
             const auto between = lost_[v] && behind[v].begin() == behind[v].end()
                                      ? 0
                                      : shared_around(tree_, position[v], before[v], behind[v]);
@@ -232,7 +231,7 @@ private:
             goes_on[v] = joins_[v] && skipped == no_id;
             const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
-                arranges(vertex)) {
+                arranges(vertex) && !makes_groups(vertex)) {
                 found[v] = owner_[u] != no_id ? owner_[u] : found[u];
                 goes_on[v] = true;
             }
@@ -293,6 +292,12 @@ private:
         return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
+    /// Whether an operator joins what a module computed with what it computed that from.
+    [[nodiscard]] bool skips(operator_t<Ops> v) const {
+        const std::string_view type = ops_.op_type(v);
+        return type == "Add" || type == "Mul";
+    }
+
     /// Whether an operator only lays out anew what it reads: a module does that with what it
     /// computed itself, before it hands it on.
     [[nodiscard]] bool arranges(operator_t<Ops> v) const {
@@ -300,6 +305,13 @@ private:
                                                         "Unsqueeze", "Flatten"};
         return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
                types.end();
+    }
+
+    /// Whether an operator lays out a value for a normalization of groups, which does that itself.
+    [[nodiscard]] bool makes_groups(operator_t<Ops> v) const {
+        const auto [out, last] = out_edges(v, graph_);
+        return out != last &&
+               std::string_view(ops_.op_type(target(*out, graph_))) == "InstanceNormalization";
     }
 
     /// Returns: where the results meet that an operator joins: in the module around what it skips,

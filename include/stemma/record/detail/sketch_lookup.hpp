@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -60,9 +61,12 @@ public:
         return found && !again ? at->second : no_id;
     }
 
-    /// The same, of a name with words behind it: `<value>_nchwc`, `<value>_token_12`. A number
-    /// alone is part of another value's name.
+    /// The same, of a name with words behind it: `<value>_nchwc`, `<value>_token_12`, or that of a
+    /// fusion, `node_<value>/QuickGeluFusion/`. A number alone is part of another value's name.
     [[nodiscard]] id maker_within(std::string_view name) const {
+        if (const auto fused = maker_of_fused(name); fused != no_id) {
+            return fused;
+        }
         bool word = false;
         auto end = name.size();
         for (int cuts = 0; cuts < 4; ++cuts) {
@@ -105,6 +109,20 @@ public:
     }
 
 private:
+    /// Returns: the node of the sketch whose name a fusion left in that of the node it made, as
+    /// exporters call nodes after values; else `no_id`.
+    [[nodiscard]] id maker_of_fused(std::string_view name) const {
+        constexpr std::string_view end = "Fusion/";
+        constexpr std::string_view node = "node_";
+        if (!name.ends_with(end)) {
+            return no_id;
+        }
+        name = name.substr(0, name.rfind('/', name.size() - end.size()));
+        const auto named = maker_of(std::string(name) + "_output_0");
+        return named != no_id || !name.starts_with(node) ? named
+                                                         : maker_of(name.substr(node.size()));
+    }
+
     // How far apart those may be that were neighbours once what was between is gone.
     static constexpr unsigned max_steps = 4;
     static constexpr std::size_t max_visited = 128;
