@@ -14,7 +14,7 @@ int main(int, char** arguments) {
     for (stemma::id node = 0; node < model.node_count(); ++node) {
         if (model.op_type(node) == "Softmax") {
             const auto& origin = found.attributions[node];
-            std::cout << model.name(node) << " (known from " << to_string(origin.source) << ")\n  "
+            std::cout << model.name(node) << " (evidence: " << to_string(origin.source) << ")\n  "
                       << found.tags.text(origin.module) << "\n";
         }
     }

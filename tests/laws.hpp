@@ -46,14 +46,14 @@
 #include <string_view>
 #include <vector>
 
-/// What no compiler sees of a policy: the laws of its role, tried on an example. For tests of
-/// policies of one's own; each function returns a sentence for every law that is broken.
+/// What no compiler checks about a policy: the laws of its role, tested on an example. For tests of
+/// custom policies; each function returns a sentence for every broken law.
 namespace stemma {
 
-/// Sentences about laws that a policy breaks; empty when it keeps them.
+/// Sentences about broken laws; empty if there are none.
 using broken_laws = std::vector<std::string>;
 
-/// Complexity: two questions for each module.
+/// Complexity: two queries per module.
 template <class P, module_view Modules>
     requires selection_policy<P, Modules>
 [[nodiscard]] broken_laws broken_selection_laws(const P& policy, const Modules& modules) {
@@ -66,8 +66,8 @@ template <class P, module_view Modules>
     return laws.take();
 }
 
-/// `selection` says which modules get tags in the example.
-/// Complexity: twice that of the policy, and the length of all tags.
+/// `selection` determines the tagged modules of the example. Complexity: twice that of the policy,
+/// and the length of all tags.
 template <class P, module_view Modules, selection_policy<Modules> Selection = all_modules>
     requires naming_policy<P, Modules>
 [[nodiscard]] broken_laws broken_naming_laws(const P& policy, const Modules& modules,
@@ -100,7 +100,7 @@ template <class P, module_view Modules, selection_policy<Modules> Selection = al
     return laws.take();
 }
 
-/// Complexity: that of the policy; two questions for each operator.
+/// Complexity: that of the policy; two queries per operator.
 template <class P, operator_view Ops, module_view Modules>
     requires evidence_policy<P, Ops, Modules>
 [[nodiscard]] broken_laws broken_evidence_laws(const P& policy,
@@ -130,8 +130,7 @@ template <class P, operator_view Ops, module_view Modules>
     return laws.take();
 }
 
-/// `claims` are those about one operator, those of one source together.
-/// Complexity: two questions.
+/// `claims` are about one operator, grouped by source. Complexity: two queries.
 template <resolution_policy P>
 [[nodiscard]] broken_laws broken_resolution_laws(const P& policy, const tree_index& modules,
                                                  std::span<const claim> claims) {
@@ -149,8 +148,7 @@ template <resolution_policy P>
     return laws.take();
 }
 
-/// `evidence` is by vertex index, `no_id` where nothing is known.
-/// Complexity: three times that of the policy.
+/// `evidence` is by vertex index, `no_id` if unknown. Complexity: three times that of the policy.
 template <class P, operator_view Ops>
     requires propagation_policy<P, Ops>
 [[nodiscard]] broken_laws broken_propagation_laws(const P& policy, const Ops& ops,
@@ -188,7 +186,7 @@ template <class P, operator_view Ops>
     return laws.take();
 }
 
-/// Complexity: two questions.
+/// Complexity: two queries.
 template <carrier_policy P>
 [[nodiscard]] broken_laws broken_carrier_laws(const P& policy, const operator_tags& tags) {
     detail::law_book laws;
@@ -210,8 +208,7 @@ template <carrier_policy P>
     return laws.take();
 }
 
-/// `names` are different names of values.
-/// Complexity: one question for each name.
+/// `names` are distinct names of values. Complexity: one query per name.
 template <cut_policy P>
 [[nodiscard]] broken_laws broken_cut_laws(const P& policy, std::span<const std::string> names) {
     detail::law_book laws;
@@ -230,7 +227,7 @@ template <cut_policy P>
     return laws.take();
 }
 
-/// Complexity: two questions for each pair of names.
+/// Complexity: two queries per pair of names.
 template <lexicon_policy P>
 [[nodiscard]] broken_laws broken_lexicon_laws(const P& policy,
                                               std::span<const std::string> captured,
@@ -249,7 +246,7 @@ template <lexicon_policy P>
     return laws.take();
 }
 
-/// Complexity: two questions for each operator.
+/// Complexity: two queries per operator.
 template <class P, operator_view Ops>
     requires visibility_policy<P, Ops>
 [[nodiscard]] broken_laws broken_visibility_laws(const P& policy, const Ops& ops) {
@@ -262,7 +259,7 @@ template <class P, operator_view Ops>
     return laws.take();
 }
 
-/// Complexity: two questions for each frame.
+/// Complexity: two queries per frame.
 template <frames_policy P>
 [[nodiscard]] broken_laws broken_frames_laws(const P& policy,
                                              std::span<const source_position> frames) {
@@ -274,7 +271,7 @@ template <frames_policy P>
     return laws.take();
 }
 
-/// Complexity: two questions for each finding.
+/// Complexity: two queries per finding.
 template <diagnostics_policy P>
 [[nodiscard]] broken_laws broken_diagnostics_laws(const P& policy,
                                                   std::span<const finding> findings) {
@@ -289,8 +286,7 @@ template <diagnostics_policy P>
     return laws.take();
 }
 
-/// `loads` are the operators of a model.
-/// Complexity: two questions for each.
+/// `loads` are the operators of a model. Complexity: two queries per operator.
 template <cost_policy P>
 [[nodiscard]] broken_laws broken_cost_laws(const P& policy, std::span<const operator_load> loads) {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -306,7 +302,7 @@ template <cost_policy P>
     return laws.take();
 }
 
-/// Complexity: two questions, and O(vertices + parts).
+/// Complexity: two queries, and O(vertices + parts).
 template <operator_graph_like Graph, partition_policy<Graph> P>
 [[nodiscard]] broken_laws broken_partition_laws(const P& policy,
                                                 const partition_problem<Graph>& problem) {
@@ -323,7 +319,7 @@ template <operator_graph_like Graph, partition_policy<Graph> P>
     return laws.take();
 }
 
-/// Complexity: two questions for each module.
+/// Complexity: two queries per module.
 template <module_view Modules>
 [[nodiscard]] broken_laws broken_fold_laws(const fold_options<Modules>& options,
                                            const Modules& modules) {

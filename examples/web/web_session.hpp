@@ -65,7 +65,7 @@ private:
     using json = nlohmann::json;
     using verb = std::string (session::*)(const json& asked);
 
-    static const std::array<std::pair<std::string_view, verb>, 13> verbs;
+    static const std::array<std::pair<std::string_view, verb>, 15> verbs;
 
     std::string open(const json& asked);
     std::string tree(const json& asked);
@@ -79,11 +79,14 @@ private:
     std::string graph(const json& asked);
     std::string tag(const json& asked);
     std::string cut(const json& asked);
+    std::string report(const json& asked);
     std::string diff(const json& asked);
+    std::string carry(const json& asked);
 
     [[nodiscard]] slot& slot_of(const json& asked);
     [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
-    [[nodiscard]] std::string handed(const pieces& file);
+    [[nodiscard]] std::string handed(std::string list, std::string made);
+    void read_all();
 
     slot first_;
     slot second_;

@@ -173,7 +173,7 @@ class Carried(Case):
 
     def test_of_another_model(self):
         model, other = (FIXTURES / name / "model.onnx" for name in ("mlp", "lstm_classifier"))
-        self.fail_with(1, "carry", other, model, "-o", self.folder / "out.onnx", saying="is not what the model was made of")
+        self.fail_with(1, "carry", other, model, "-o", self.folder / "out.onnx", saying="is not the original of this model")
         self.assertFalse((self.folder / "out.onnx").exists())
         self.fail_with(2, "tag", model, "-m", other, "-m", model, saying="one original too many")
 

@@ -350,7 +350,7 @@ class Overlays(ViewCase):
                                 "modules": [{"path": "fc1", "values": [text]}, {"path": text, "values": [1]}]})
         data, said = self.page_data("--overlay", overlay)
         self.assertNotIn("<script>alert", (self.folder / "page.html").read_text())
-        self.assertIn("1 row of what the model has not", said)
+        self.assertIn("1 row not in the model", said)
         self.assertEqual((data["overlays"][0]["title"], data["overlays"][0]["unmatched"]), (text, 1))
 
     def test_the_page_is_the_same_for_any_number_of_threads(self):

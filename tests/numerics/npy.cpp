@@ -71,8 +71,8 @@ TEST_CASE("npy: headers as Python prints them are read", "[numerics][npy]") {
 }
 
 TEST_CASE("npy: what cannot be read is refused with a reason", "[numerics][npy]") {
-    CHECK(why_refused("") == "a.npy: is no .npy data");
-    CHECK(why_refused(npy("{}", "")) == "a.npy: the header tells no type or no shape");
+    CHECK(why_refused("") == "a.npy: is not .npy data");
+    CHECK(why_refused(npy("{}", "")) == "a.npy: the header has no type or no shape");
     CHECK(why_refused(npy("{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", "")) ==
           "a.npy: elements of type '<U5' are not read as numbers");
     CHECK(why_refused(npy("{'descr': [('a', '<f4')], 'shape': (1,)}", "")) ==

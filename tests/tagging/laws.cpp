@@ -32,7 +32,7 @@ using stemma::provenance;
 
 namespace {
 
-/// A small model with names, parameters, a skip connection and operators that say nothing.
+/// A small model with names, parameters, a skip connection and operators without evidence.
 struct scene {
     test::operator_scene ops;
     stemma::module_tree tree =
@@ -52,7 +52,7 @@ struct scene {
     }
 };
 
-// A law-breaker for every law. Those of two minds change their answer with every question.
+// A law-breaker for every law. Inconsistent ones change their answer with every query.
 
 struct fickle {
     mutable bool last = false;
@@ -138,7 +138,7 @@ struct fickle_resolution : fickle {
     }
 };
 
-/// Writes the same everywhere, with or without respect for evidence.
+/// Writes the same everywhere, respecting evidence or not.
 struct given_propagation {
     using policy_category = stemma::propagation_category;
     attribution made;
@@ -378,7 +378,7 @@ TEST_CASE("laws: cut", "[policy][laws]") {
     CHECK(broken(0).size() == 2); // a constant is less than data as well
     CHECK(broken(1) == broken_laws{"cut: data is copied in, and something less is not"});
     CHECK(broken(2) == broken_laws{"cut: two values get one name at the boundary"});
-    CHECK(broken(3).size() == 2); // empty names are equal ones
+    CHECK(broken(3).size() == 2); // empty names are equal
 }
 
 TEST_CASE("laws: lexicon", "[policy][laws]") {
@@ -435,7 +435,7 @@ TEST_CASE("laws: fold", "[policy][laws]") {
     CHECK(broken(2) == broken_laws{"fold: a function has no name"});
     CHECK(broken(3) == broken_laws{"fold: the domain of a function is one of the standard"});
     CHECK(broken(4).empty());
-    CHECK(broken(5).empty()); // what does not fold needs no name
+    CHECK(broken(5).empty()); // without folding no name is needed
 }
 
 TEST_CASE("laws: cost", "[policy][laws]") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in the panel: one function for each view, which returns its element.
 import {drawGraph} from "./graph_view.js";
-import {VirtualList, bytes, counted, make, number} from "./parts.js";
+import {VirtualList, bytes, textOf} from "./parts.js";
 
 const rowsAtOnce = 200;
 
@@ -38,12 +38,12 @@ export async function showNodes(app, m) {
   const rowAt = i => fetchPage(Math.floor(i / rowsAtOnce))?.[i % rowsAtOnce];
   const view = new VirtualList(element, {
     row: i => rowAt(i) ? nodeRow(app, rowAt(i)) : make("div", {class: "row", role: "option"}, "\u2026"),
-    choose: i => rowAt(i) && app.explainNode(rowAt(i)),
+    choose: i => rowAt(i) && app.explain(...rowAt(i)),
     byEnter: true,
   });
   const {total} = await app.engine.ask({do: "rows", module: m, first: 0, count: 1});
   view.show(total);
-  return make("div", {class: "fill"}, note(`${counted(total, "node")}; Enter or a click says what is known of one.`), element);
+  return make("div", {class: "fill"}, note(`${plural(total, "node")}; Enter or a click says what is known of one.`), element);
 }
 
 export async function showGraph(app, m) {
@@ -55,7 +55,7 @@ export async function showGraph(app, m) {
     app.refresh();
   });
   const svg = graph.boxes.length === 0 ? note("No node comes from this module.")
-    : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain([box.place]));
+    : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain(box.place, box.about || box.place));
   return make("div", {class: "fill"}, make("p", {class: "note"}, "Levels that are open: ", deeper, " Constants are left out."),
     make("div", {class: "graph", tabindex: "0", "aria-label": "Picture, scrolls"}, svg));
 }
@@ -73,13 +73,13 @@ function answerTable(app, title, rows) {
 
 function nodeLink(app, {graph, index, name}) {
   const place = graph ? `${graph}#${index}` : `#${index}`;
-  return make("button", {class: "link", onclick: () => app.explain([place])}, name || place);
+  return make("button", {class: "link", onclick: () => app.explain(place, name || place)}, name || place);
 }
 
 function nodeAnswer(app, one) {
   return make("section", {}, make("h2", {}, `${one.op_type} `, make("small", {}, one.name)), list(
     ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
-    ["known from", `${one.provenance}, confidence ${one.confidence}`],
+    ["evidence", `${one.provenance}, confidence ${one.confidence}`],
     ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
     ["also tagged", one.tags.filter(tag => tag !== one.tag).join(", ")]),
     answerTable(app, "claims", one.claims), answerTable(app, "attributes", one.attributes),
@@ -115,7 +115,7 @@ export async function showQuery(app) {
   const result = make("div", {class: "scroll", tabindex: "0", "aria-live": "polite"});
   let last = 0;
   const run = async () => {
-    app.query = field.value;
+    app.keepQuery(field.value);
     const mine = ++last;
     if (field.value.trim() === "") {
       result.replaceChildren(note("Module paths, tags and conditions: encoder.layer.*, op:Softmax, parameters>1M, not class:LayerNorm."));
@@ -124,13 +124,13 @@ export async function showQuery(app) {
     try {
       const answer = await app.engine.ask({do: "query", query: field.value});
       if (mine === last) {
-        result.replaceChildren(note(`${counted(answer.nodes.length, "node")}, ${counted(answer.modules.length, "module")}`),
+        result.replaceChildren(note(`${plural(answer.nodes.length, "node")}, ${plural(answer.modules.length, "module")}`),
           ...(answer.modules.length > 0 ? [table("modules", ["module"], some(answer.modules, 200, one => [moduleLink(app, one.path ?? one)]))] : []),
           table("nodes", ["operator", "name", "module"], some(answer.nodes, 500, one => [one.op_type, one.name, moduleLink(app, one.scope_module)])));
       }
     } catch (problem) {
       if (mine === last) {
-        result.replaceChildren(make("p", {class: "bad"}, problem.message));
+        result.replaceChildren(make("p", {class: "bad"}, textOf(problem)));
       }
     }
   };
@@ -167,11 +167,13 @@ export async function showDiff(app) {
   if (!app.other) {
     return note("Compare with\u2026 takes another model: what changed then stands here, module by module.");
   }
-  const {a, b, weights} = app.sizes();
+  const weights = app.comparesWeights();
   const found = await app.engine.ask({do: "diff", weights, nodes: true});
-  const size = ({modules, nodes}) => `${counted(modules, "module")}, ${counted(nodes, "node")}`;
+  const size = ({modules, nodes}) => `${plural(modules, "module")}, ${plural(nodes, "node")}`;
   const weight = one => `${one.second || one.first}${one.difference ? `: ${number(one.difference.different)} of ${number(one.difference.elements)} differ` : ""}`;
   return make("div", {class: "scroll", tabindex: "0"},
+    make("p", {}, make("button", {id: "save-carried", onclick: () => app.download(app.saveCarried)},
+      `Download ${app.other.model} with the tags of ${app.about.model}`)),
     note(`${app.about.model} (${size(found.size_first)}) and ${app.other.model} (${size(found.size_second)})${weights ? "" : "; too large to compare weights here"}`),
     ...found.header.map(one => note(`${one.what}: ${one.first || "none"} \u2192 ${one.second || "none"}`)),
     found.equal ? note("They are equal.") : table("changes", ["module", "changes", "nodes", "weights"], some(found.modules, 300, one => [

@@ -31,11 +31,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Evidence in what optimizers leave of operators they replaced: a name that still holds the name
-/// of one of them, or the names of the values that a constant was folded from.
+/// Evidence in the remains of operators that optimizers replaced: a name that still contains the
+/// name of one of them, or the names of the values that a constant was folded from.
 ///
-/// An operator made of several may belong to several modules, so the claim is for the common
-/// ancestor of the module that is left and the owners of the parameters that are read.
+/// An operator fused from several may belong to several modules, so the claim is for the common
+/// ancestor of the remaining module and the owners of the parameters read.
 struct leftovers {
     using policy_category = evidence_category;
     using found_modules = std::unordered_map<id, std::pair<id, float>>; ///< with a confidence
@@ -90,7 +90,7 @@ struct leftovers {
                     module = joined == no_id ? module : tree.lca(module, joined);
                 }
                 if constexpr (joined_operators<Ops>) {
-                    // The name is that of one of two, and the other is in another module.
+                    // The name is that of one of two operators, and the other is in another module.
                     if (!ends && module != 0 && tree.end(module) == module + 1 &&
                         context.ops().is_joined(*it) && !calls_functions(context, *it, module)) {
                         module = tree.parent(module);
@@ -117,8 +117,8 @@ struct leftovers {
     }
 
 private:
-    /// Whether a module, whose name a convolution has from the activation that was joined with it,
-    /// is no activation but computes with both: it is not called like one.
+    /// Whether the module in the name of a fused activation is not the activation itself, but one
+    /// that calls it as a function: its name is not that of an activation.
     template <class Ops, class Modules>
     [[nodiscard]] static bool calls_functions(evidence_context<Ops, Modules>& context,
                                               operator_t<Ops> v, id module) {
@@ -138,7 +138,8 @@ private:
                });
     }
 
-    /// What is known of an operator by what is left, else by its name.
+    /// Returns: the module that was found for an operator, else the one in its name; `no_id`
+    /// without.
     template <class Ops, class Modules>
     [[nodiscard]] static std::pair<id, float> find_known(evidence_context<Ops, Modules>& context,
                                                          const found_modules& found, id v) {
@@ -153,8 +154,8 @@ private:
         return {bound.module, std::min(bound.confidence, detail::confidence::leftover)};
     }
 
-    /// A convolution whose name is lost, and that of its weight, belongs to a module that nobody
-    /// knows: somewhere in what calls the ones before and behind it.
+    /// A convolution that has lost its name and that of its weight belongs to an unknown module
+    /// inside the one that calls its neighbours.
     template <class Ops, class Modules>
     static void place_nameless(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
@@ -189,8 +190,8 @@ private:
         }
     }
 
-    /// What a runtime took a call or a product apart into belongs where the rest of that is, which
-    /// reads it.
+    /// An operator from an inlined call, or one that reshapes for a fused product, belongs where
+    /// its readers do.
     template <class Ops, class Modules>
     static void follow_readers(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
@@ -210,7 +211,7 @@ private:
                 inside.push_back(*it);
             }
         }
-        for (std::size_t known = 0, before = 1; known != before;) { // once more while it grows
+        for (std::size_t known = 0, before = 1; known != before;) { // until nothing is added
             before = std::exchange(known, 0);
             for (const auto vertex : inside) {
                 detail::common_module readers;
@@ -232,7 +233,7 @@ private:
         }
     }
 
-    /// What was put in to lay data out for a runtime belongs where the data comes from.
+    /// Layout conversions inserted for a runtime belong where the data come from.
     template <class Ops, class Modules>
     static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
@@ -251,7 +252,7 @@ private:
         }
     }
 
-    /// Constants whose metadata say what they were folded from.
+    /// Constants whose metadata list what they were folded from.
     template <class Ops, class Modules>
     static void add_folded(evidence_context<Ops, Modules>& context, found_modules& found) {
         if constexpr (requires(const Ops& ops) { ops.for_each_folded(detail::take_folded{}); }) {

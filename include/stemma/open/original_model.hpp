@@ -46,7 +46,7 @@ namespace detail {
 /// Whether a file holds a model rather than a checkpoint, or text, which begins with no control
 /// characters but white space.
 [[nodiscard]] inline bool holds_model(const std::string& path) {
-    std::error_code failed; // a pipe can be read once only
+    std::error_code failed; // a pipe can be read only once
     if (!std::filesystem::is_regular_file(path, failed)) {
         return false;
     }
@@ -57,7 +57,7 @@ namespace detail {
            !is_checkpoint(bytes, path);
 }
 
-/// What a model that was attributed knows of another one that was made of it.
+/// What an attributed model knows about another one that was made from it.
 class original_capture final : public opened_capture {
 public:
     explicit original_capture(std::shared_ptr<attributed_model> original)
@@ -74,8 +74,8 @@ public:
         const auto count = std::size_t{alignment_.size()};
         return alignment_.found_count() * least_share < count
                    ? std::optional(original_->model().file() +
-                                   " is not what the model was made of: hardly a node of the model "
-                                   "comes from it, so that it is ignored")
+                                   " is not the original of this model: hardly any node comes "
+                                   "from it; it is ignored")
                    : std::nullopt;
     }
 
@@ -107,8 +107,8 @@ public:
 private:
     static constexpr std::size_t least_share = 20; // one node in so many
 
-    /// Returns: of the nodes that one came from the one whose name it has, else the last of its
-    /// type, else the last, whose result it makes; `no_id` for none.
+    /// Returns: of a node's origins the one with its name, else the last one of its type, else the
+    /// last one, which produces its result; `no_id` for none.
     [[nodiscard]] id maker_of(const wire_model& model, id node) const {
         const auto& before = original_->model();
         id found = no_id;
@@ -128,7 +128,7 @@ private:
         return found;
     }
 
-    /// Returns: where nodes were written that came from those of an original, or its modules.
+    /// Returns: source lines of nodes by their origins in an original, or by its modules.
     [[nodiscard]] static source_lines sources_of(const attributed_model& original,
                                                  const std::vector<id>& makers) {
         const auto& before = original.lines();
@@ -180,7 +180,7 @@ private:
         }
     }
 
-    /// Notes an operator of the original, or what that came from itself.
+    /// Records an operator of the original, or that operator's own origins.
     void note(id op, node_origins& to) {
         if (number_.empty()) {
             number_.resize(original_->model().node_count(), no_id);
@@ -216,16 +216,16 @@ private:
 
 } // namespace detail
 
-/// Returns: what `original` knows of the models that were made of it, for `attribution_options`:
-/// its tree, and for each node the modules of the nodes that it came from; see `align_graphs`.
-/// Its evidence may have been forgotten.
+/// Returns: what `original` knows about models made from it, for `attribution_options`: its tree,
+/// and for each node the modules of its origins; see `align_graphs`. Its evidence may have been
+/// freed.
 [[nodiscard]] inline capture_source carried_from(std::shared_ptr<attributed_model> original) {
     return capture_source([original = std::move(original)]() -> std::unique_ptr<opened_capture> {
         return std::make_unique<detail::original_capture>(original);
     });
 }
 
-/// The same, of a file, which is opened with `options` when the model is attributed.
+/// The same for a file, which is opened with `options` when the model is attributed.
 /// Throws: when the model is attributed, as `attributed_model`.
 [[nodiscard]] inline capture_source carried_from(std::string path,
                                                  attribution_options options = {}) {
@@ -237,10 +237,10 @@ private:
     });
 }
 
-/// Returns: what files say of a model: `captures` of it; or, where one of them is an ONNX file,
-/// what is known of that as its original, which the captures are of then. See `carried_from`.
+/// Returns: what files say about a model: `captures` of it or, if one of them is an ONNX file, of
+/// its original, which the captures then belong to. See `carried_from`.
 /// Throws: when the model is attributed, as `captures` and `attributed_model`, and `error` of
-///   `error_code::refused` where there are several ONNX files.
+/// `error_code::refused` if there are several ONNX files.
 [[nodiscard]] inline capture_source captures_or_original(std::vector<std::string> paths,
                                                          thread_limit threads = {}) {
     if (paths.empty()) {
@@ -254,7 +254,7 @@ private:
             });
         if (others.end() - model > 1) {
             STEMMA_THROW(error(error_code::refused, *(model + 1), "",
-                               "is one original too many, beside " + *model));
+                               "is a second original besides " + *model));
         }
         if (model == others.end()) {
             return captures(paths).open();
@@ -268,11 +268,10 @@ private:
     });
 }
 
-/// Returns: a model that some tool made of `original`, attributed by what is known of that: every
-/// node has the modules of the nodes that it came from, and names these (`tagging::origins`). Nodes
-/// that come from none are attributed as in `options`; `write_tagged` and `write_sidecar` write
-/// all of it.
-/// Throws: `error` for files that cannot be read, or that are damaged.
+/// Returns: a model made from `original` by some tool, attributed by what is known about that:
+/// every node has the modules of its origins, and names these (`tagging::origins`). Nodes without
+/// origins are attributed as in `options`; `write_tagged` and `write_sidecar` write all of it.
+/// Throws: `error` if a file cannot be read or is damaged.
 /// Complexity: that of attributing both, and of `align_graphs`.
 [[nodiscard]] inline std::unique_ptr<attributed_model>
 carry_tags(std::shared_ptr<attributed_model> original, const std::string& changed,

@@ -183,7 +183,7 @@ public:
                 }
             }
         }
-        std::string why = "nothing is called '" + std::string(text) + "'";
+        std::string why = "nothing is named '" + std::string(text) + "'";
         const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
             return c >= '0' && c <= '9';
         });
@@ -192,7 +192,7 @@ public:
         }
         std::string like;
         for (const auto& name : names_like(text)) {
-            like.append(like.empty() ? "; like it are '" : ", '").append(name).append("'");
+            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return why + like;
     }
@@ -329,7 +329,7 @@ private:
         const auto& model = opened_.model();
         const auto count = model.graph(g).node_count;
         const auto path = model.graph_path(g);
-        return "there is no node " + std::string(text) + ": " +
+        return "no node " + std::string(text) + ": " +
                (g == 0 ? std::string("the main graph") : "'" + path + "'") + " has " +
                std::to_string(count) + (count == 1 ? " node" : " nodes") +
                (count == 0 ? "" : ", " + path + "#0 to " + path + "#" + std::to_string(count - 1));

@@ -49,7 +49,7 @@ struct overlay_table {
     std::vector<overlay_column> columns; ///< at least one
     std::vector<overlay_row> modules;    ///< by module
     std::vector<overlay_row> nodes;      ///< by node
-    std::size_t unmatched = 0;           ///< rows of what the model has not
+    std::size_t unmatched = 0;           ///< rows not in the model
 };
 
 namespace detail {
@@ -84,8 +84,8 @@ public:
                                "'; known: " + known_overlay_schemas());
         }
         if (table_.modules.empty() && table_.nodes.empty()) {
-            STEMMA_THROW(error(error_code::refused, file_, "",
-                               "says nothing of any module or node of the model"));
+            STEMMA_THROW(
+                error(error_code::refused, file_, "", "matches no module or node of the model"));
         }
         return std::move(table_);
     }

@@ -37,7 +37,7 @@ public:
         std::error_code failed;
         root_ = std::filesystem::canonical(root, failed);
         if (failed || !std::filesystem::is_directory(root_, failed)) {
-            STEMMA_THROW(error(error_code::cannot_read, root, "", "is no folder"));
+            STEMMA_THROW(error(error_code::cannot_read, root, "", "is not a folder"));
         }
     }
 

@@ -31,7 +31,7 @@ TEST_CASE("boundary_types: what is asked last is asked once, and what it says is
         CHECK(reason.empty() == (plan.refusal == stemma::cut_refusal::none));
         if (plan.refusal == stemma::cut_refusal::unknown_type) {
             unknown = value;
-            CHECK(reason.ends_with("is not known: nobody knows"));
+            CHECK(reason.ends_with("is unknown: nobody knows"));
             CHECK(asked == 1);
             stemma::cut_plan again;
             again.outputs = {value};

@@ -20,17 +20,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
+/// Reads the nodes of an FX graph, or of several if nodes name their `tracer`.
 ///
-/// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
-/// call_module is the operation of a layer, which reads the layer's parameters; call_function and
-/// call_method are operations; output is none. Unknown keys are ignored.
+/// A placeholder is an input, or a parameter if it says which; get_attr is a parameter; call_module
+/// is the operation of a layer, which reads the layer's parameters; call_function and call_method
+/// are operations; output is none. Unknown keys are ignored.
 class captured_fx {
 public:
     /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
+    /// Throws: `error` of `error_code::malformed` if it is no FX node, naming `file`.
     void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "FX node", count_++);
         node_record made;
@@ -41,7 +41,7 @@ public:
                            made.kind == "call_module" || made.kind == "call_function" ||
                            made.kind == "call_method" || made.kind == "output";
         if (!known) {
-            at.fail("is of the unknown kind '" + made.kind + "'");
+            at.fail("is of unknown kind '" + made.kind + "'");
         }
         made.arguments = at.strings("args");
         made.is_tensor = at.has("shape");
@@ -68,9 +68,9 @@ public:
         graph.nodes.push_back(std::move(made));
     }
 
-    /// Returns: the operations of every graph, with modules of the tree. What does not add up is
-    /// among the faults.
-    /// Complexity: O(nodes and what they read) expected.
+    /// Returns: the operations of every graph, with modules of the tree. Inconsistencies are among
+    /// the faults.
+    /// Complexity: O(nodes and inputs) expected.
     [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
         std::vector<captured_operations> made;
         for (const auto& graph : graphs_) {
@@ -144,7 +144,7 @@ private:
             maker[node.name] = number;
         }
         if (!finished) {
-            made.add_fault("the FX graph has no output: it is cut short");
+            made.add_fault("the FX graph has no output: it is truncated");
         }
         const captured_paths known(modules, paths, made, "FX graph");
         for (id i = 0; i < made.size(); ++i) {
@@ -153,7 +153,7 @@ private:
         return made;
     }
 
-    /// Python computes with sizes and tuples as well; hardly anything of that is exported.
+    /// Python computes with sizes and tuples as well; little of that is exported.
     [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
                                           const std::unordered_map<std::string, result>& results) {
         const auto is_number = [&](const std::string& name) {
@@ -173,7 +173,7 @@ private:
         return shapes_known ? result::tuple : result::tensor;
     }
 
-    /// Returns: the node whose several results this one only picks from, or "".
+    /// Returns: the node whose several results this one only selects from, or "".
     [[nodiscard]] static std::string
     tuple_of(const node_record& node, const std::unordered_map<std::string, result>& results) {
         const auto whole = node.target.ends_with("getitem") && !node.arguments.empty()
@@ -193,7 +193,7 @@ private:
         made.add_parameter(name, {});
     }
 
-    /// A layer may be more than one module: then what it does is done there or below.
+    /// A layer may consist of several modules: then its work is done there or below.
     static void read_layer(captured_operations& made, const module_tree& modules,
                            const std::string& path, id number) {
         const auto layer = find_path(modules, path);

@@ -23,16 +23,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
+/// Reads the events of a trace: modules entered and left, calls as written by the user (`func`),
 /// and the operators below (`op`).
 ///
-/// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
+/// A call and everything that ran below it are one operation. Unknown keys and kinds are ignored.
 class captured_trace {
 public:
-    /// Whether no event was read that says anything.
+    /// Whether no meaningful event was read.
     [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
+    /// Throws: `error` of `error_code::malformed` if it is no event, naming `file`.
     /// Complexity: O(size of the event).
     void read_event(json_part event, std::string_view file) {
         const captured_json at(event, file, "event", count_++);
@@ -46,7 +46,7 @@ public:
         }
     }
 
-    /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
+    /// Reads an operation without events: `op`, `module`, and ids and shapes as in events.
     void read_operation(json_part operation, std::string_view file) {
         const captured_json at(operation, file, "operation", count_++);
         captured_operations::operation made;
@@ -56,7 +56,7 @@ public:
         note_results(at, made_.size() - 1);
     }
 
-    /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
+    /// Reads an entry of the list of modules that could not be hooked: a path, or path and reason.
     /// Throws: as `read_event`.
     void read_unhooked(json_part entry, std::string_view file) {
         const auto path = entry.is_array() ? entry[0] : entry;
@@ -67,16 +67,16 @@ public:
         unhooked_.emplace_back(path.text());
     }
 
-    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
+    /// Returns: the operations, with modules of the tree. Inconsistencies are among the faults.
     /// Complexity: O(operations * depth).
     [[nodiscard]] captured_operations finish(const module_tree& modules) {
         if (!open_.empty()) {
-            made_.add_fault("the trace ends inside of module '" + open_.back().path +
-                            "': it is cut short");
+            made_.add_fault("the trace ends inside module '" + open_.back().path +
+                            "': it is truncated");
         }
         if (misplaced_ > 0) {
             made_.add_fault(std::to_string(misplaced_) +
-                            " events of the trace do not stand where their module is open");
+                            " events of the trace are outside their module");
         }
         const captured_paths paths(modules, paths_, made_, "trace");
         for (id i = 0; i < made_.size(); ++i) {
@@ -123,7 +123,7 @@ private:
         }
     }
 
-    /// Whether the modules that an event names are those that are open.
+    /// Whether the modules of an event are the open ones.
     [[nodiscard]] bool stands_in(const captured_json& at) const {
         const auto stack = at.strings("stack");
         return stack.size() == open_.size() &&
@@ -147,7 +147,7 @@ private:
             add(at, name, inputs);
             find_earlier(at, name, inputs);
             if (is_call) {
-                by_seq_.clear(); // what ran below a call follows it
+                by_seq_.clear(); // operators below a call follow it
                 by_seq_.emplace(seq, made_.size() - 1);
                 above_.push_back({name, inputs, made_.size() - 1});
                 if (above_.size() > 64) {
@@ -173,8 +173,7 @@ private:
         }
     }
 
-    /// Exporters compute once what is written several times, so what repeats an operation may leave
-    /// nothing.
+    /// Exporters compute repeated operations once, so a repetition may leave nothing.
     void find_earlier(const captured_json& at, const std::string& name,
                       const std::vector<std::string>& inputs) {
         const auto number = made_.size() - 1;
@@ -184,7 +183,7 @@ private:
         }
     }
 
-    /// What nothing reads that comes out of the model is not exported.
+    /// Unread results of the model are not exported.
     void find_unused() {
         if (outputs_.empty()) {
             return;
@@ -204,7 +203,7 @@ private:
         }
     }
 
-    /// Some operators are seen twice: as a call, and a little later as what runs below none.
+    /// Some operators are seen twice: as a call, and a little later as an operator outside any.
     /// Returns: the call that is the same operator, or `no_id`.
     [[nodiscard]] id seen_above(const std::string& name, const std::vector<std::string>& inputs) {
         constexpr std::size_t lookback = 8;
@@ -253,7 +252,7 @@ private:
         }
     }
 
-    /// A parameter of another shape than the tree says shows that the two are of different models.
+    /// A parameter whose shape differs from the tree's shows that the two are of different models.
     void compare_shapes(const module_tree& modules) {
         enum class state : std::uint8_t { unknown, equal, different };
         std::vector<state> states(made_.parameter_names().size(), state::unknown);
@@ -281,8 +280,8 @@ private:
         }
     }
 
-    /// Nothing tells in which module below an unwatched one an operation ran but the parameters it
-    /// reads; without any, it is taken to be the unwatched module's own.
+    /// Which module below an unhooked one ran an operation is only known from the parameters it
+    /// reads; without any, it is assumed to be the unhooked module itself.
     void place_unhooked(const module_tree& modules) {
         if (unhooked_.empty()) {
             return;
@@ -295,7 +294,7 @@ private:
                 hidden[m] = true;
             }
         }
-        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters are read
+        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters it reads
         for (id i = 0; i < made_.size(); ++i) {
             for (const auto& p : made_.parameters_of(i)) {
                 const std::string_view name = made_.parameter_names()[p.name];
@@ -324,12 +323,12 @@ private:
         }
     }
 
-    /// Places the operations of a run in one watched module.
+    /// Assigns the operations of a run in one hooked module.
     template <class Outermost>
     void place_run(id first, id last, const std::vector<id>& reads, Outermost outermost) {
         const auto around = made_[first].module;
         auto next = last;
-        auto before = no_id; // hidden module that was read last
+        auto before = no_id; // hidden module read last
         for (auto i = first; i < last; ++i) {
             if (next == last || next < i) {
                 next = i;
@@ -356,7 +355,7 @@ private:
     std::vector<open_module> open_;
     std::unordered_map<id, id> by_seq_;
     detail::tensor_makers makers_;
-    std::vector<id> outputs_; // what made them
+    std::vector<id> outputs_; // producers of outputs
     std::vector<std::string> unhooked_;
     std::vector<call_above> above_; // the last calls
     std::size_t count_ = 0;

@@ -66,7 +66,7 @@ public:
         }
         if (const auto untyped = find_untyped(plan)) {
             plan.refusal = cut_refusal::unknown_type;
-            return "type or rank of " + quoted(*untyped) + " is not known" +
+            return "type or rank of " + quoted(*untyped) + " is unknown" +
                    (problem_.empty() ? "" : ": " + problem_);
         }
         return {};

@@ -49,7 +49,7 @@ struct split_files {
     message_tree source;
     const auto add_node = [&](std::uint64_t node, bool whole) {
         if (node >= folder.node_count()) {
-            folder.fail("recipe", "there is no node " + std::to_string(node));
+            folder.fail("recipe", "no node " + std::to_string(node));
         }
         const auto message = folder.message(static_cast<id>(node));
         const auto add_content = [&] {
@@ -94,7 +94,7 @@ struct split_files {
             break;
         case kind::weights:
             if (folder.weights() == nullptr) {
-                folder.fail("recipe", "there is no file of weights");
+                folder.fail("recipe", "the file of weights is missing");
             }
             add_range(split_files::weights, piece.first, piece.count);
             break;

@@ -281,7 +281,7 @@ private:
     [[noreturn]] void refuse_name(const std::string& name) const {
         STEMMA_THROW(error(error_code::refused, source_.path, "cut policy",
                            name.empty() ? "a value loses its name at the boundary"
-                                        : "two values are called '" + name + "' in one part"));
+                                        : "two values are named '" + name + "' in one part"));
     }
 
     /// Whether parts are left to whoever opens the functions in which some of them lie, or whose
@@ -343,7 +343,7 @@ private:
             way.append(way.empty() ? "" : " -> ").append(node_name(model_, node)).append(" (");
             way.append(module_name(source_.modules, module)).append(")");
         }
-        return "a way leads out of it and back: " + way;
+        return "a path leaves it and returns: " + way;
     }
 
     [[nodiscard]] cut_target target_of(const cut_plan& plan, const cut_record& record) {

@@ -30,7 +30,7 @@ inline void make_folder(const std::string& folder) {
     std::filesystem::create_directories(folder, failed);
     if (!std::filesystem::is_directory(folder)) {
         STEMMA_THROW(error(error_code::cannot_write, folder, "",
-                           failed ? failed.message() : "is no folder"));
+                           failed ? failed.message() : "is not a folder"));
     }
 }
 

@@ -178,7 +178,7 @@ private:
         }
         for (id i = 0; i < order.size(); ++i) {
             if (order[i] >= home_.size()) {
-                fail("parts", "there is no node " + std::to_string(order[i]));
+                fail("parts", "no node " + std::to_string(order[i]));
             }
             if (home_[order[i]] == p) {
                 slot_[order[i]] = i;

@@ -139,7 +139,7 @@ private:
             if (!is_inside_folder(location)) {
                 STEMMA_THROW(
                     error(error_code::malformed, model_->file(), "external data",
-                          "'" + std::string(location) + "' is outside of the model's folder"));
+                          "'" + std::string(location) + "' is outside the model's folder"));
             }
             const auto path = std::filesystem::path(model_->file()).parent_path() / location;
             file = std::make_unique<mapped_file>(path.string());

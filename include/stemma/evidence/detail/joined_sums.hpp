@@ -22,11 +22,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: for operators that were joined with the addition behind them, by vertex index, the
-/// module of that: the one around all that comes behind what both of its inputs are made of, which
-/// computes something itself. `module_of(vertex)` is what is known of an operator, or `no_id`;
-/// `independent()` returns what `data_independent` says. Complexity: O(V + E), and of each such
-/// operator up to a constant of those before it.
+/// Returns: for operators that were fused with the addition that follows them, by vertex index, the
+/// module of the addition: the one around everything after the fork of its two inputs, or its
+/// nearest ancestor that computes anything itself. `module_of(vertex)` is what is known of an
+/// operator, or `no_id`; `independent()` returns what `data_independent` says. Complexity: O(V +
+/// E), and of each such operator up to a constant of those before it.
 template <parameter_readers Ops, module_view Modules, class Independent, class ModuleOf>
 [[nodiscard]] std::unordered_map<id, id>
 find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners& owners,

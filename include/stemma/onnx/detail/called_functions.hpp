@@ -13,7 +13,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
+/// Finds the functions of a model that nodes call, directly, from their bodies, or from functions
+/// they call.
 ///
 /// `visit(node)` is called for every node that runs when these do.
 /// Returns: numbers of functions, ascending. Complexity: O(nodes visited), expected.
@@ -44,7 +45,7 @@ template <class Visit>
     return found;
 }
 
-/// Returns: the graphs of the functions that nothing in the main graph calls, nor what it calls.
+/// Returns: the graphs of the functions that the main graph does not call, directly or indirectly.
 /// Complexity: O(nodes), expected.
 [[nodiscard]] inline std::vector<id> uncalled_functions(const onnx_model& model,
                                                         const graph_contents& contents) {

@@ -13,17 +13,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A range of a file, and the first message of each kind in it that holds no other one. It begins
-/// with the length in front of one of those, or with the file.
+/// A range of a file, and the first leaf message of each kind in it. It begins with the length
+/// prefix of one of those, or with the file.
 struct file_part {
-    std::uint32_t begin = 0; ///< bytes from the start of the file
+    std::uint32_t begin = 0; ///< offset from the start of the file
     std::uint32_t end = 0;   ///< where the next part begins
     id node = 0;             ///< the first without bodies that ends in the part
     std::size_t tensor = 0;  ///< the first initializer whose message ends in the part
     std::size_t info = 0;    ///< the first value info whose message ends in the part
 };
 
-/// Returns: the part that begins with the first message that ends behind a position, or at the end.
+/// Returns: the part that begins with the first message ending after a position, or at the end.
 [[nodiscard]] inline file_part part_behind(const wire_model& model, std::span<const id> owners,
                                            std::uint32_t position) {
     file_part found;
@@ -61,7 +61,7 @@ struct file_part {
     return found;
 }
 
-/// Divides a file into at most `count` parts of about the same size, at least one.
+/// Divides a file into at most `count` parts of about equal size, at least one.
 ///
 /// Requires: `owners` are the nodes with bodies, ascending.
 /// Complexity: O(count * log messages).

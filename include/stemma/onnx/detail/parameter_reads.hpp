@@ -14,18 +14,18 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The parameters that nodes read. Many ask all nodes for them, and most nodes read none.
+/// The parameters that nodes read. Frequently queried for all nodes, most of which read none.
 class parameter_reads {
 public:
     parameter_reads() = default;
 
-    /// `append(node, reads)` adds what a node reads, and returns how many that are.
-    /// Requires: several threads may call it at once, if so many are given.
-    /// Complexity: O(nodes + what they read).
+    /// `append(node, reads)` appends the parameters a node reads, and returns how many there are.
+    /// Requires: it may be called by as many threads as are given.
+    /// Complexity: O(nodes + reads).
     template <class Append>
     parameter_reads(std::size_t nodes, thread_limit threads, Append append) : readers_(nodes) {
         struct part {
-            std::vector<id> count; // by node that reads some
+            std::vector<id> count; // by node with any
             std::vector<id> reads;
         };
         constexpr auto word = ranked_ids::word_size;
@@ -67,7 +67,7 @@ public:
 
 private:
     ranked_ids readers_;       // nodes
-    std::vector<id> first_{0}; // by rank of the reader, and one more
+    std::vector<id> first_{0}; // by rank of the reader, plus one
     std::vector<id> reads_;
 };
 

@@ -11,8 +11,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the values that a node reads, by slot, `no_id` for omitted ones; then those that its
-/// bodies capture, each once, in the order of readers. Complexity: O(nodes inside).
+/// Returns: the values a node reads, by slot, `no_id` for omitted ones; then those its bodies
+/// capture, each once, in the order of readers. Complexity: O(nodes inside).
 [[nodiscard]] inline std::vector<id> values_read(const onnx_model& model,
                                                  const graph_contents& contents, id node) {
     const auto direct = model.inputs(node);

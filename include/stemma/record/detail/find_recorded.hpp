@@ -28,17 +28,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What a file that was changed since it was tagged still says of where its nodes come from.
+/// What a file that was changed after tagging still says about the origin of its nodes.
 struct recorded_evidence {
     std::vector<claim_table>
         claims; ///< of `provenance::recorded`; several where a node has several
     std::vector<id> by_module_alone; ///< nodes that name a module and no node: whoever copied what
                                      ///< they carry copied that, too; ascending
-    bool sketch_damaged = false;     ///< there is a sketch of the graph that cannot be read
+    bool sketch_damaged = false;     ///< the sketch of the graph is unreadable
 };
 
-/// Asks the sketch of the graph and the marks on the nodes, and where these say nothing the paths
-/// of modules that nodes carry. A node whose mark was copied from another one is not asked further.
+/// Uses the sketch of the graph and the marks on the nodes and, where these say nothing, the module
+/// paths on nodes. A node whose mark was copied from another one is not considered further.
 /// Complexity: as `find_recorded_origins`, and O(fields of the nodes).
 [[nodiscard]] inline recorded_evidence find_recorded(const wire_model& model,
                                                      const module_tree& modules) {
@@ -96,7 +96,7 @@ struct recorded_evidence {
     return found;
 }
 
-/// Returns: what the record kept of that when the file was tagged again after it was changed.
+/// Returns: the evidence kept in the record when the file was tagged again after a change.
 /// Complexity: O(nodes).
 [[nodiscard]] inline recorded_evidence kept_evidence(const model_record& record) {
     recorded_evidence found;
@@ -108,8 +108,8 @@ struct recorded_evidence {
     return found;
 }
 
-/// Makes claims about modules of one tree claims about those of the same paths in another one;
-/// where that lacks one, there is none. Complexity: O(length of all paths + nodes).
+/// Translates claims about modules of one tree to the modules with the same paths in another one;
+/// claims about missing ones are dropped. Complexity: O(length of all paths + nodes).
 inline void move_claims(const module_tree& from, const module_tree& to, recorded_evidence& found) {
     const module_lookup<module_tree> lookup(to);
     std::vector<id> moved(from.size());
@@ -123,9 +123,9 @@ inline void move_claims(const module_tree& from, const module_tree& to, recorded
     }
 }
 
-/// Drops what nodes that carry nothing but a module say where the other sources, which `prepared`
-/// is of, and all neighbours say something else: it was copied from elsewhere. Complexity: O(such
-/// nodes and their neighbours), and that of the sources.
+/// Drops the claims of nodes that carry only a module if the other sources, `prepared`, and all
+/// neighbours disagree: they were copied from elsewhere. Complexity: O(such nodes and their
+/// neighbours), and that of the sources.
 template <class Graph, class Prepared>
 void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& prepared,
                     recorded_evidence& found) {
@@ -154,7 +154,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     }
 }
 
-/// Returns: of how many modules the class was known before and is not now.
+/// Returns: the number of modules whose class was known before and is not now.
 /// Complexity: O(length of all paths).
 [[nodiscard]] inline std::size_t count_lost_classes(const module_tree& before,
                                                     const module_tree& now) {
@@ -169,8 +169,8 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     return lost;
 }
 
-/// Whether a tree has all modules of another one, with the classes that are known there.
-/// Complexity: O(modules), where they differ O(bytes of their paths).
+/// Whether a tree has all modules of another one, with the classes known there.
+/// Complexity: O(modules); if they differ, O(bytes of their paths).
 [[nodiscard]] inline bool has_all_modules(const module_tree& now, const module_tree& before) {
     bool same = now.size() == before.size();
     for (id m = 0; same && m < before.size(); ++m) {

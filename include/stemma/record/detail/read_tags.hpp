@@ -29,7 +29,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What the carriers in a file say of one node.
+/// What the carriers in a file say about one node.
 struct carried_tags {
     std::optional<std::string> module; ///< path of the deepest module
     std::optional<std::string> tag;    ///< the primary tag
@@ -37,16 +37,16 @@ struct carried_tags {
 
 /// What each carrier on a node says.
 struct node_carriers {
-    carried_tags metadata;                      ///< entries under `pkg.stemma.`
-    carried_tags doc_string;                    ///< the last line
-    carried_tags attribute;                     ///< attributes that stemma marked as its own
-    std::vector<std::string_view> modules;      ///< in metadata: all of them, where one key repeats
-    std::vector<id> marks;                      ///< in the doc_string
-    std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
-    std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
+    carried_tags metadata;                 ///< entries under `pkg.stemma.`
+    carried_tags doc_string;               ///< the last line
+    carried_tags attribute;                ///< attributes marked as stemma's
+    std::vector<std::string_view> modules; ///< in metadata: all of them, if the key is repeated
+    std::vector<id> marks;                 ///< in the doc_string
+    std::optional<std::string_view> all;   ///< in metadata: the list of all tags, as JSON
+    std::optional<std::string_view> name_space; ///< for viewers; not necessarily stemma's
 };
 
-/// Tags are in the last lines; marks may be in any, as tools put doc_strings together.
+/// Tags are in the last lines; marks may be anywhere, as tools concatenate doc_strings.
 inline void read_doc_string(std::string_view text, node_carriers& found) {
     found.doc_string = {};
     found.marks.clear();
@@ -116,14 +116,14 @@ inline void read_doc_string(std::string_view text, node_carriers& found) {
     return {};
 }
 
-/// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
+/// Reads the carriers on a node: metadata first, else the doc_string, else attributes.
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
     return detail::first_of(read_node_carriers(model, node));
 }
 
-/// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
-/// stand for several.
+/// Returns: the module for each text that the `namespace` carrier writes; `no_id` for ambiguous
+/// ones.
 [[nodiscard]] inline std::unordered_map<std::string, id>
 modules_by_namespace(const module_tree& modules) {
     std::unordered_map<std::string, id> by_namespace;
@@ -135,20 +135,19 @@ modules_by_namespace(const module_tree& modules) {
     return by_namespace;
 }
 
-/// Finds the modules that the carriers on nodes name, in a tree with its tags.
+/// Finds the modules that the carriers on nodes refer to, in a tree with its tags.
 class carrier_modules {
 public:
-    /// Requires: `modules` and `tags` outlive this. Complexity: O(1), and where `namespaces` of
-    /// ours may be on nodes that of `modules_by_namespace`.
+    /// Requires: `modules` and `tags` outlive this. Complexity: O(1); if nodes may have
+    /// `namespaces` of ours, that of `modules_by_namespace`.
     carrier_modules(const module_tree& modules, const tag_table& tags, bool namespaces)
         : modules_(&modules)
         , tags_(&tags)
         , by_namespace_(namespaces ? modules_by_namespace(modules)
                                    : std::unordered_map<std::string, id>()) {}
 
-    /// Returns: the module, or what several have in common; `no_id` where none is named that the
-    /// tree has. Complexity: O(length) expected, the first time that only a tag is there
-    /// O(modules).
+    /// Returns: the module, or the common ancestor of several; `no_id` if none is in the tree.
+    /// Complexity: O(length) expected; O(modules) the first time that only a tag is present.
     [[nodiscard]] id find(const node_carriers& carriers) {
         const auto carried = first_of(carriers);
         if (carried.module) {
@@ -181,7 +180,7 @@ private:
     std::optional<tag_lookup> by_tag_;
 };
 
-/// Returns: by node what the table of tags says, if there is one that can be read.
+/// Returns: the table of tags by node, if there is a readable one.
 [[nodiscard]] inline std::optional<std::vector<id>> read_table(const wire_model& model,
                                                                std::size_t modules, bool& damaged) {
     const auto table = find_model_metadata(model, tag_table_key);
@@ -199,17 +198,17 @@ private:
     return std::nullopt;
 }
 
-/// What a file says itself of the modules of its nodes.
+/// What a file itself says about the modules of its nodes.
 struct carried_modules {
     std::vector<id> of;         ///< by node; `no_id` for none
-    bool table_damaged = false; ///< there is a table of tags that cannot be read
+    bool table_damaged = false; ///< the table of tags is unreadable
 };
 
-/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
-/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
-/// and was written by stemma, and a table only where it can be read. Complexity: O(modules + nodes
-/// + fields), and the length of all paths where namespaces are read.
+/// Finds the module that the file itself gives for every node; `no_id` if none or unknown to the
+/// tree; the common ancestor of several. For a tag alone it is the module with that tag. A
+/// `namespace` counts only if it is the sole information on a node and was written by stemma, and a
+/// table only if it is readable. Complexity: O(modules + nodes + fields), and the length of all
+/// paths if namespaces are read.
 [[nodiscard]] inline carried_modules
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     carried_modules carried;

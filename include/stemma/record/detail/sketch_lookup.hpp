@@ -18,10 +18,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Looks up nodes of a sketch by what they made, and what is around them.
+/// Looks up nodes of a sketch by their outputs and neighbours.
 class sketch_lookup {
 public:
-    /// Requires: the sketch outlives this. Complexity: O(n log n) in what nodes made and read.
+    /// Requires: the sketch outlives this. Complexity: O(n log n) in the nodes' inputs and outputs.
     explicit sketch_lookup(const graph_sketch& then) : then_(then) {
         readers_ = grouped_ids(then.node_count(), [&](auto take) {
             for (id node = 0; node < then.node_count(); ++node) {
@@ -34,13 +34,13 @@ public:
         find_makers();
     }
 
-    /// Whether what a node made depended on data, rather than on constants and shapes.
+    /// Whether a node depended on data, rather than just on constants and shapes.
     [[nodiscard]] bool is_dependent(id node) const { return dependent_[node]; }
 
-    /// Returns: the nodes that read what a node made, one as often as it did.
+    /// Returns: the readers of a node, repeated for each read.
     [[nodiscard]] std::span<const id> readers(id node) const { return readers_[node]; }
 
-    /// Returns: the node that alone reads what a node made, `no_id` for none or several.
+    /// Returns: the only reader of a node, `no_id` for none or several.
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {
         const auto all = readers_[node];
@@ -49,7 +49,8 @@ public:
         return one ? all.front() : no_id;
     }
 
-    /// Returns: the node of the sketch that made a value of that name, `no_id` for none or several.
+    /// Returns: the node of the sketch that produced a value with that name, `no_id` for none or
+    /// several.
     [[nodiscard]] id maker_of(std::string_view name) const {
         if (name.empty()) {
             return no_id;
@@ -61,8 +62,8 @@ public:
         return found && !again ? at->second : no_id;
     }
 
-    /// The same, of a name with words behind it: `<value>_nchwc`, `<value>_token_12`, or that of a
-    /// fusion, `node_<value>/QuickGeluFusion/`. A number alone is part of another value's name.
+    /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`, and for that of a
+    /// fusion: `node_<value>/QuickGeluFusion/`. A bare number is part of another value's name.
     [[nodiscard]] id maker_within(std::string_view name) const {
         if (const auto fused = maker_of_fused(name); fused != no_id) {
             return fused;
@@ -85,7 +86,7 @@ public:
         return no_id;
     }
 
-    /// Whether one of some nodes is a few steps away from another one. Complexity: O(1).
+    /// Whether one of some nodes is within a few steps of another one. Complexity: O(1).
     [[nodiscard]] bool is_near(id node, std::span<const id> others) const {
         std::vector<id> seen{node};
         std::size_t begin = 0;
@@ -109,8 +110,8 @@ public:
     }
 
 private:
-    /// Returns: the node of the sketch whose name a fusion left in that of the node it made, as
-    /// exporters call nodes after values; else `no_id`.
+    /// Returns: the node of the sketch whose name a fusion kept in that of the fused node, if it is
+    /// derived from that of its value; else `no_id`.
     [[nodiscard]] id maker_of_fused(std::string_view name) const {
         constexpr std::string_view end = "Fusion/";
         constexpr std::string_view node = "node_";
@@ -123,11 +124,12 @@ private:
                                                          : maker_of(name.substr(node.size()));
     }
 
-    // How far apart those may be that were neighbours once what was between is gone.
+    // The maximum distance between nodes that became neighbours because what was between them is
+    // gone.
     static constexpr unsigned max_steps = 4;
     static constexpr std::size_t max_visited = 128;
 
-    /// Which nodes depended on data: all that came of what was given, but not through its shape.
+    /// Finds the nodes that depended on inputs, other than through their shapes.
     void find_dependent() {
         const auto count = then_.node_count();
         const auto hides = [&](id node) {

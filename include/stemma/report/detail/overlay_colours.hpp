@@ -74,8 +74,8 @@ private:
         }
         STEMMA_THROW(error(error_code::refused, table.title, "",
                            known.empty() ? std::string("has no column of numbers")
-                                         : "no column of numbers is called '" +
-                                               std::string(wanted) + "'; there are " + known));
+                                         : "no numeric column is named '" + std::string(wanted) +
+                                               "'; there are " + known));
     }
 
     void note(const overlay_row& row, std::size_t column, numbers& known, bool counts) {
