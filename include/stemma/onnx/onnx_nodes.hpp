@@ -182,15 +182,13 @@ public:
         model.has_attribute(node, std::string_view());
     }
     {
-        constexpr std::string_view normalization = "ConvBnFusion_BN_B_";
-        const bool fused = model_->domain(node).starts_with("com.microsoft") &&
-                           (detail::joins_neighbour(model_->op_type(node)) ||
-                            model_->has_attribute(node, "activation"));
-        return fused || joins_sum(node) || convolution_input(node, 2).starts_with(normalization);
+        return convolution_input(node, 2).starts_with("ConvBnFusion_BN_B_") || joins_sum(node) ||
+               (model_->domain(node).starts_with("com.microsoft") &&
+                (detail::joins_neighbour(model_->op_type(node)) ||
+                 model_->has_attribute(node, "activation")));
     }
 
-    /// Whether a runtime fused a convolution with the addition that follows it.
-    /// Complexity: O(inputs).
+    /// Whether a runtime fused a convolution with the addition that follows it. Complexity: O(1).
     [[nodiscard]] bool joins_sum(id node) const {
         return model_->domain(node).starts_with("com.microsoft") &&
                !convolution_input(node, 3).empty();
@@ -305,16 +303,13 @@ public:
     }
 
 private:
-    /// Returns: the name of an input of a convolution; "" without one, and for other nodes.
     [[nodiscard]] std::string_view convolution_input(id node, std::size_t i) const noexcept {
         const auto inputs = model_->inputs(node);
-        const bool has =
-            i < inputs.size() && inputs[i] != no_id && model_->op_type(node).ends_with("Conv");
-        return has ? model_->value_name(inputs[i]) : std::string_view();
+        const bool has = i < inputs.size() && inputs[i] != no_id;
+        return has && model_->op_type(node).ends_with("Conv") ? model_->value_name(inputs[i]) : "";
     }
 
-    /// Returns: the initializer that a parameter is or passes on; `no_id` if nodes pass on each
-    /// other's.
+    /// Returns: the initializer that a parameter is or passes on; `no_id` on a cycle.
     [[nodiscard]] id initializer_of(id p) const noexcept {
         auto value = parameters_[p];
         for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
