@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says of every Softmax of a model which module it came from, and how that is known.
+// Prints the module of every Softmax of a model, with the evidence.
 //
 //   tag_model MODEL.onnx MODULES.json
 #include <stemma/capture/captures.hpp>

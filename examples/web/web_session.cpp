@@ -38,7 +38,7 @@ stemma::error refused(std::string_view place, std::string_view why) {
     return {stemma::error_code::refused, "", place, why};
 }
 
-/// Returns: what `write(sink)` writes.
+/// Returns: the output of `write(sink)`.
 template <class Write>
 std::string written(Write write) {
     stemma::string_sink sink;
@@ -46,7 +46,7 @@ std::string written(Write write) {
     return std::move(sink.text);
 }
 
-/// Returns: a JSON object of the members that `write(json)` writes.
+/// Returns: a JSON object with the members written by `write(json)`.
 template <class Write>
 std::string object(Write write) {
     return written([&](auto& sink) {
@@ -91,7 +91,7 @@ bool contains(std::string_view text, std::string_view lower) {
                        [&](char a, char b) { return small(a) == b; }) != text.end();
 }
 
-/// Writes what a picture of a module shows: boxes, values that come in and go out, and what flows.
+/// Writes the picture of a module: boxes, inputs, outputs, and edges.
 class graph_writer {
 public:
     graph_writer(json_writer& json, const stemma::attributed_model& opened,
@@ -224,7 +224,7 @@ private:
 } // namespace
 
 void pieces::write(std::string_view text) {
-    // What is short costs less as a text than as a piece.
+    // Short ranges are cheaper as text.
     constexpr std::size_t least = 4096;
     if (text.size() >= least && from_.holds(text)) {
         all_.push_back(
@@ -489,7 +489,7 @@ std::string session::diff(const json& asked) {
     });
 }
 
-/// The second model's file, with the tags that it has from the first.
+/// The second model's file, with tags carried from the first.
 std::string session::carry(const json& asked) {
     static_cast<void>(model_of({{"slot", "a"}}));
     static_cast<void>(model_of({{"slot", "b"}}));

@@ -290,7 +290,7 @@ TEST_CASE("align: a fault in the capture lowers all confidence, and is passed on
     const auto found = align_scene(scene);
     CHECK(count_sure(found) == 0);
     REQUIRE(found.doubts.size() == 1);
-    CHECK(found.doubts.front().find("cut short") != std::string::npos);
+    CHECK(found.doubts.front().find("is truncated") != std::string::npos);
 }
 
 TEST_CASE("align: layers in another order than the names of their parameters are in doubt",

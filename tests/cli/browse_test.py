@@ -167,7 +167,7 @@ def needs_a_terminal():
     if answer.returncode != 2 or "needs a terminal" not in answer.stderr or answer.stdout:
         sys.exit(f"browse without a terminal: {answer}")
     terminal = Terminal("env", "TERM=no-such-kind", PROGRAM, "browse", str(model))
-    terminal.expect("nothing is known of this terminal")
+    terminal.expect("unknown terminal")
     terminal.expect_end(2)
     terminal = Terminal(PROGRAM, "browse", "nowhere.onnx")
     terminal.expect("nowhere.onnx")

@@ -3,14 +3,15 @@
 import {spawnSync} from "node:child_process";
 import {existsSync} from "node:fs";
 import {createRequire} from "node:module";
-import {join} from "node:path";
+import {resolve} from "node:path";
 
 const chromium = process.env.CHROMIUM ?? "chromium";
-const packages = join(process.env.STEMMA_RUNTIME ?? "", "package.json");
+const folder = process.env.STEMMA_RUNTIME ?? "";
+const require = createRequire(resolve(folder, "package.json"));
 
 /** A package that the tests have from npm. */
-export const from = name => createRequire(packages)(name);
-from.resolve = name => createRequire(packages).resolve(name);
+export const from = name => require(name);
+from.resolve = name => require.resolve(name);
 
 /** Ends with the status of skipped tests where there is no browser, or nothing to drive it with. */
 export function needBrowser() {
@@ -18,7 +19,7 @@ export function needBrowser() {
     console.log("skipped: chromium is not installed");
     process.exit(77);
   }
-  if (!existsSync(packages)) {
+  if (!existsSync(resolve(folder, "node_modules/playwright-core"))) {
     console.log("skipped: there is no playwright-core (sh tests/runtime/install.sh FOLDER, STEMMA_RUNTIME=FOLDER)");
     process.exit(77);
   }

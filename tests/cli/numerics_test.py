@@ -137,7 +137,7 @@ class Numerics(NumbersCase):
         self.fail_with(3, *base, self.folder / "..", saying="no .npz")
         self.fail_with(2, *base[:-1], saying="--values twice")
         save(self.b, {"something else": [1.0]})
-        self.fail_with(1, *base, self.b, saying="has no value that stands for")
+        self.fail_with(1, *base, self.b, saying="has no counterpart")
 
 
 class Plan(NumbersCase):

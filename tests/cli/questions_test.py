@@ -173,7 +173,7 @@ class Validate(Case):
         program = shutil.copy(PROGRAM, self.folder / "stemma")
         library = self.folder / "stemma-onnx"
         reasons = {
-            "": "stemma-onnx, which asks the onnx library, is not beside this program",
+            "": "stemma-onnx is not beside this program",
             "kill -SEGV $$": "the onnx library crashed (Segmentation fault)",
             "exit 3": "stemma-onnx was built for another version of this program",
             "exit 9": "the onnx library ended without an answer",

@@ -337,7 +337,7 @@ class Overlays(ViewCase):
                 (3, b"[" * 200000, "overlay.json"), (3, {**good, "schema": "stemma.tag/1"}, "known: stemma.overlay/1"),
                 (3, {**good, "columns": [{"name": "a"}] * 101}, "columns"),
                 (3, {**good, "modules": [{"path": "fc1", "values": [{}]}]}, "modules[0].values[0]"),
-                (2, {**good, "modules": [{"path": "gone", "values": [1]}]}, "says nothing of")]:
+                (2, {**good, "modules": [{"path": "gone", "values": [1]}]}, "matches no")]:
             self.fail_with(status, "export", self.MODEL, "--to", "html", "--overlay", self.overlay(document), "-o", out,
                            saying=saying)
             self.assertFalse(out.exists())

@@ -38,7 +38,7 @@ std::string why_refused(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("npy: what is written in front of elements is read again", "[numerics][npy]") {
+TEST_CASE("npy: written headers can be read again", "[numerics][npy]") {
     for (const std::int64_t type : {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16}) {
         for (const std::vector<std::int64_t>& dims :
              {std::vector<std::int64_t>{}, {3}, {2, 0, 5}, {1, 2, 3}}) {

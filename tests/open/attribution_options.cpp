@@ -164,7 +164,7 @@ TEST_CASE("attribution_options: unknown policies in a record are reported",
           "[attribution_options]") {
     auto chosen = stemma::attribution_options().set(numbers{});
     CHECK(read_again(chosen, {}).back() ==
-          "pkg.stemma.model names a naming policy, 'unnamed', that is not known here; the default "
+          "pkg.stemma.model names a naming policy, 'unnamed', which is unknown here; the default "
           "is used");
     stemma::onnx_policy_registry known;
     known.namings.add("numbers", numbers{});

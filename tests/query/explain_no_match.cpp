@@ -26,7 +26,7 @@ bool says(const std::string& text, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("explain_no_match: names the term that fits nothing, and what is like it") {
+TEST_CASE("explain_no_match: names the failing term, and similar names") {
     CHECK(says("op:MatMul and block.0", "column 15: no module has the path 'block.0'"));
     CHECK(says("op:MatMul and block.0", "similar: 'blocks.0'"));
     CHECK(says("/Net/Blok.0", "column 1: no module has the tag '/Net/Blok.0'; similar: "));
@@ -41,7 +41,7 @@ TEST_CASE("explain_no_match: names the term that fits nothing, and what is like 
     CHECK(says("confidence:0.123", "matches no node"));
 }
 
-TEST_CASE("explain_no_match: says how to ask for what is no module") {
+TEST_CASE("explain_no_match: suggests how to query other things than modules") {
     CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
     CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
     CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));

@@ -109,8 +109,8 @@ async function test() {
   assert.match(await page.evaluate("location.hash"), /m=encoder\.layer\.1\.attention\.self&v=graph/);
 
   // The views.
-  for (const [tab, view, wanted] of [["Explain", "explain", /Comes in/], ["Nodes", "nodes", /MatMul/], ["Cost", "cost", /batch_size/],
-                                     ["Known from", "known", /scope/], ["Query", "query", /Module paths/]]) {
+  for (const [tab, view, wanted] of [["Explain", "explain", /Inputs/], ["Nodes", "nodes", /MatMul/], ["Cost", "cost", /batch_size/],
+                                     ["Evidence", "known", /scope/], ["Query", "query", /Module paths/]]) {
     await page.click("#tabs button", tab);
     await shown("encoder.layer.1.attention.self", view);
     await until(`${wanted}.test(document.getElementById("panel").textContent)`, `${tab} to say ${wanted}`);

@@ -10,7 +10,7 @@ import {nodeRow, showCost, showDiff, showExplanation, showGraph, showKnown, show
 
 /** @type {Record<string, [string, (app: any, module: number) => Promise<HTMLElement>]>} */
 const views = {graph: ["Graph", showGraph], explain: ["Explain", showExplanation], nodes: ["Nodes", showNodes],
-               query: ["Query", showQuery], cost: ["Cost", showCost], known: ["Known from", showKnown], diff: ["Changes", showDiff]};
+               query: ["Query", showQuery], cost: ["Cost", showCost], known: ["Evidence", showKnown], diff: ["Changes", showDiff]};
 const mostCompared = 1.2e9; // bytes of both models, all of which are read
 
 const app = {

@@ -43,20 +43,20 @@ export async function showNodes(app, m) {
   });
   const {total} = await app.engine.ask({do: "rows", module: m, first: 0, count: 1});
   view.show(total);
-  return make("div", {class: "fill"}, note(`${plural(total, "node")}; Enter or a click says what is known of one.`), element);
+  return make("div", {class: "fill"}, note(`${plural(total, "node")}; Enter or a click explains one.`), element);
 }
 
 export async function showGraph(app, m) {
   const depth = app.depth ?? 0;
   const graph = await app.engine.ask({do: "graph", module: m, depth, boxes: 150});
-  const deeper = make("input", {type: "number", min: "0", max: "9", value: String(depth), "aria-label": "Levels that are open"});
+  const deeper = make("input", {type: "number", min: "0", max: "9", value: String(depth), "aria-label": "Open levels"});
   deeper.addEventListener("change", () => {
     app.depth = Number(deeper.value);
     app.refresh();
   });
   const svg = graph.boxes.length === 0 ? note("No node comes from this module.")
     : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain(box.place, box.about || box.place));
-  return make("div", {class: "fill"}, make("p", {class: "note"}, "Levels that are open: ", deeper, " Constants are left out."),
+  return make("div", {class: "fill"}, make("p", {class: "note"}, "Open levels: ", deeper, " Constants are hidden."),
     make("div", {class: "graph", tabindex: "0", "aria-label": "Picture, scrolls"}, svg));
 }
 
@@ -83,7 +83,7 @@ function nodeAnswer(app, one) {
     ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
     ["also tagged", one.tags.filter(tag => tag !== one.tag).join(", ")]),
     answerTable(app, "claims", one.claims), answerTable(app, "attributes", one.attributes),
-    answerTable(app, "reads", one.inputs), answerTable(app, "which come from", one.producers),
+    answerTable(app, "reads", one.inputs), answerTable(app, "produced by", one.producers),
     answerTable(app, "makes", one.outputs), answerTable(app, "read by", one.consumers));
 }
 
@@ -95,7 +95,7 @@ function moduleAnswer(app, one) {
   return make("section", {}, list(["class", one.qualified_class || one.class], ["tag", one.tag], ["also called", one.aliases.join(", ")],
     ["nodes", `${number(one.nodes)}, ${number(one.own_nodes)} of them its own`], ["modules inside", number(one.modules)],
     ["parameters", `${number(one.parameter_count)} (${bytes(one.parameter_bytes)})`]),
-    make("h2", {}, "Comes in"), border("inputs"), make("h2", {}, "Goes out"), border("outputs"),
+    make("h2", {}, "Inputs"), border("inputs"), make("h2", {}, "Outputs"), border("outputs"),
     ...(one.weights.length > 0 ? [make("h2", {}, "Weights"), table("weights", ["name", "type", "kind", "bytes", "module"],
       some(one.weights, 200, weight => [weight.name, weight.type, weight.kind, number(weight.bytes), weight.module]))] : []));
 }
@@ -149,16 +149,16 @@ export async function showCost(app, m) {
   const below = cost.modules.filter(one => path === "" || one.path === path || one.path.startsWith(`${path}.`));
   const short = value => typeof value === "number" ? number(value) : String(value);
   return make("div", {class: "scroll", tabindex: "0"},
-    note(cost.dimensions.length > 0 ? `In dimensions that are not fixed: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
-    table("cost", ["module", "multiplications", "weights", "memory at most"],
+    note(cost.dimensions.length > 0 ? `Symbolic dimensions: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
+    table("cost", ["module", "multiply-adds", "weights", "peak memory"],
       some(below, 300, one => [moduleLink(app, one.path), short(one.macs), bytes(one.bytes), short(one.peak)])));
 }
 
 export async function showKnown(app) {
   const {summary, notes, producer} = app.about;
   const sources = Object.entries(summary.provenance ?? summary.sources ?? {}).filter(([, nodes]) => typeof nodes !== "number" || nodes > 0);
-  return make("div", {class: "scroll", tabindex: "0"}, list(["made by", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
-    make("h2", {}, "How modules of nodes are known"),
+  return make("div", {class: "scroll", tabindex: "0"}, list(["producer", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
+    make("h2", {}, "Nodes by evidence"),
     table("sources", ["source", "nodes"], sources.map(([name, nodes]) => [name, typeof nodes === "number" ? number(nodes) : JSON.stringify(nodes)])),
     ...(notes.length > 0 ? [make("h2", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
 }

@@ -50,10 +50,10 @@ struct leftovers {
             if (found_.empty()) {
                 return;
             }
-            const auto found =
+            const auto entry =
                 found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-            if (found != found_.end()) {
-                f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
+            if (entry != found_.end()) {
+                f(claim{entry->second.first, no_id, entry->second.second, provenance::leftover,
                         true, no_id});
             }
         }
@@ -67,7 +67,7 @@ struct leftovers {
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        found_modules found;
+        found_modules by_node;
         const auto& table = context.scopes();
         const tree_index& tree = context.index();
         const auto& graph = context.ops().graph();
@@ -104,16 +104,16 @@ struct leftovers {
                         module = tree.lca(module, detail::nearest_called(context.modules(), owner));
                     }
                 });
-                found[v] = {module, ends ? detail::confidence::leftover_of_both
-                                         : detail::confidence::leftover};
+                by_node[v] = {module, ends ? detail::confidence::leftover_of_both
+                                           : detail::confidence::leftover};
             }
         }
-        follow_data(context, found);
-        place_nameless(context, found);
-        follow_data(context, found);
-        follow_readers(context, found);
-        add_folded(context, found);
-        return {context.ops(), std::move(found)};
+        follow_data(context, by_node);
+        place_nameless(context, by_node);
+        follow_data(context, by_node);
+        follow_readers(context, by_node);
+        add_folded(context, by_node);
+        return {context.ops(), std::move(by_node)};
     }
 
 private:

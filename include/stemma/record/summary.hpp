@@ -92,10 +92,10 @@ struct tag_summary {
     std::vector<std::size_t> by_module(modules.size());
     std::array<std::size_t, detail::dialect_count> by_dialect{};
     for (auto node : nodes) {
-        const auto& made = found.attributions[node];
+        const auto& entry = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
-        ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += named && detail::is_tagged(made) ? 1U : 0U;
+        ++summary.provenance[static_cast<std::size_t>(entry.source)];
+        summary.tagged += named && detail::is_tagged(entry) ? 1U : 0U;
         ++by_module[found.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {

@@ -301,7 +301,7 @@ TEST_CASE(
     REQUIRE_FALSE(opened.capture_notes().empty());
     for (const auto& note : opened.capture_notes()) {
         INFO(note);
-        CHECK(note.find("outside of functions") != note.npos);
+        CHECK(note.find("outside functions") != note.npos);
     }
 }
 
