@@ -33,6 +33,33 @@ struct export_options {
     std::string column;
 };
 
+/// Returns: a picture of Graphviz, whose titles of clusters stand above the edges that cross them,
+/// with a rim in the colour of their cluster.
+std::string with_titles_above(std::string svg) {
+    std::string titles;
+    for (std::size_t at = 0;;) {
+        at = svg.find("class=\"cluster\"", at);
+        const auto end = svg.find("</g>", at);
+        const auto begin = svg.find("<text", at);
+        if (at == svg.npos || end == svg.npos) {
+            break;
+        }
+        const auto fill = svg.find("fill=\"", at) + 6;
+        const auto colour = svg.substr(fill, svg.find('"', fill) - fill);
+        at = end;
+        if (begin < end) {
+            titles += svg.substr(begin, end - begin)
+                          .insert(5, fmt::format(" stroke=\"{}\" stroke-width=\"3\" "
+                                                 "paint-order=\"stroke\"",
+                                                 colour));
+            svg.erase(begin, end - begin);
+            at = begin;
+        }
+    }
+    const auto last = svg.rfind("</g>");
+    return last == svg.npos ? svg : svg.insert(last, titles);
+}
+
 /// Draws a graph in the language of Graphviz with its program `dot`. Throws: `stemma::error` of
 /// `cannot_write` when that cannot be run or fails.
 std::string draw_svg(std::string_view dot) {
@@ -43,7 +70,7 @@ std::string draw_svg(std::string_view dot) {
                                 ? "could not draw the picture"
                                 : "cannot be run; install Graphviz, or use --to dot");
     }
-    return std::move(answer.text);
+    return with_titles_above(std::move(answer.text));
 }
 
 std::vector<stemma::overlay_table> read_overlays(const export_options& options,

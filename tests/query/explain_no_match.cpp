@@ -28,12 +28,14 @@ bool says(const std::string& text, const std::string& part) {
 
 TEST_CASE("explain_no_match: names the term that fits nothing, and what is like it") {
     CHECK(says("op:MatMul and block.0", "column 15: no module has the path 'block.0'"));
-    CHECK(says("op:MatMul and block.0", "like it are 'blocks.0'"));
+    CHECK(says("op:MatMul and block.0", "'blocks.0'"));
     CHECK(says("/Net/Blok.0", "column 1: no module has the tag '/Net/Blok.0'; like it are "));
     CHECK(says("/Net/Blok.0", "'/Net/Block.0'"));
     CHECK(says("class:Liner", "'Linear'"));
     CHECK(says("head[class:Mixr]", "column 6: no module is of class 'Mixr'"));
-    CHECK(says("op:Matmul", "no node is of type 'Matmul'; like it are 'MatMul'"));
+    CHECK(says("op:Matmul", "no node is of type 'Matmul'; like it is 'MatMul'"));
+    CHECK(says("from:guess", "no node is known from 'guess'; there is 'consumer', "));
+    CHECK(says("#99", "no node stands at '#99'"));
     CHECK(says("name:fc2", "'fc0'"));
     CHECK(says("from:scoped", "'scope'"));
     CHECK(says("reads:head.bia", "'head.bias'"));
