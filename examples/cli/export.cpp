@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,27 +38,23 @@ struct export_options {
 /// with a rim in the colour of their cluster.
 std::string with_titles_above(std::string svg) {
     std::string titles;
-    for (std::size_t at = 0;;) {
-        at = svg.find("class=\"cluster\"", at);
-        const auto end = svg.find("</g>", at);
-        const auto begin = svg.find("<text", at);
-        if (at == svg.npos || end == svg.npos) {
-            break;
-        }
+    for (auto at = svg.find("class=\"cluster\""); at != svg.npos;
+         at = svg.find("class=\"cluster\"", at + 1)) {
         const auto fill = svg.find("fill=\"", at) + 6;
-        const auto colour = svg.substr(fill, svg.find('"', fill) - fill);
-        at = end;
-        if (begin < end) {
-            titles += svg.substr(begin, end - begin)
-                          .insert(5, fmt::format(" stroke=\"{}\" stroke-width=\"3\" "
-                                                 "paint-order=\"stroke\"",
-                                                 colour));
-            svg.erase(begin, end - begin);
-            at = begin;
+        const auto rim = fmt::format(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"",
+                                     svg.substr(fill, svg.find('"', fill) - fill));
+        titles += "<g class=\"title\">\n";
+        constexpr std::string_view opens = "<text";
+        constexpr std::string_view closes = "</text>\n";
+        for (auto begin = svg.find(opens, at); begin < svg.find("</g>", at);
+             begin = svg.find(opens, at)) {
+            const auto size = svg.find(closes, begin) + closes.size() - begin;
+            titles += svg.substr(begin, size).insert(opens.size(), rim);
+            svg.erase(begin, size);
         }
+        titles += "</g>\n";
     }
-    const auto last = svg.rfind("</g>");
-    return last == svg.npos ? svg : svg.insert(last, titles);
+    return svg.insert(std::min(svg.rfind("</g>"), svg.size()), titles);
 }
 
 /// Draws a graph in the language of Graphviz with its program `dot`. Throws: `stemma::error` of
