@@ -5,8 +5,7 @@ top of the one before.
 
 Beside these, a header that documents or examples include, or documents name, leads to the one that it is a part of.
 
-usage: amalgamate.py           writes single_include/stemma/
-       amalgamate.py --check   compares instead
+usage: amalgamate.py [FOLDER]  writes FOLDER/stemma/; by default single_include/stemma/, which git ignores
        amalgamate.py --rewrite SOURCE TARGET
                                copies the C++ files of a folder, with the joined headers in place of
                                those they include
@@ -25,7 +24,6 @@ OWN = re.compile(r"^#include <(stemma/[^>]+)>\n", re.M)
 COMPILED = re.compile(r"^#ifndef STEMMA_COMPILED\n((?:#    include <stemma/[^>]+>\n)+)#endif\n", re.M)
 OTHER = re.compile(r"^#include <([^>]+)>\n", re.M)
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
-COMMAND = "python3 single_include/amalgamate.py"
 
 
 def fail(text):
@@ -86,10 +84,10 @@ def joined(umbrella, below, done):
             + f"\n#endif // {guard}\n")
 
 
-def products():
+def products(folder):
     done, below = set(), None
     for umbrella in UMBRELLAS:
-        yield HERE / umbrella, joined(umbrella, below, done)
+        yield folder / umbrella, joined(umbrella, below, done)
         below = umbrella
 
 
@@ -107,19 +105,14 @@ def documented():
     return {header for header in found if "/detail/" not in header} - set(UMBRELLAS)
 
 
-def signposts():
+def signposts(folder):
     place = places()
     for header in sorted(documented()):
         if header not in place:
             fail(f"<{header}> is in a document, and in no umbrella")
         umbrella = UMBRELLAS[place[header]]
         way = "../" * (header.count("/") - 1) + pathlib.PurePath(umbrella).name
-        yield HERE / header, f'{LICENCE}// <{header}> is a part of <{umbrella}>.\n#include "{way}"\n'
-
-
-def stray(wanted):
-    """Files of an earlier run that nothing asks for any more."""
-    return sorted(set((HERE / "stemma").rglob("*.hpp")) - wanted)
+        yield folder / header, f'{LICENCE}// <{header}> is a part of <{umbrella}>.\n#include "{way}"\n'
 
 
 def places():
@@ -154,18 +147,12 @@ def rewrite(source, target):
 def main():
     if sys.argv[1:2] == ["--rewrite"] and len(sys.argv) == 4:
         rewrite(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
-    elif sys.argv[1:] == ["--check"]:
-        wanted = dict([*products(), *signposts()])
-        stale = [path.relative_to(HERE.parent) for path, text in wanted.items()
-                 if not path.exists() or path.read_text(encoding="utf-8") != text]
-        stale += [path.relative_to(HERE.parent) for path in stray(set(wanted))]
-        if stale:
-            fail(f"{', '.join(map(str, stale))}: not what the headers say; run {COMMAND}")
-    elif len(sys.argv) == 1:
-        wanted = dict([*products(), *signposts()])
+    elif len(sys.argv) <= 2 and not sys.argv[-1].startswith("-"):
+        folder = pathlib.Path(sys.argv[1]) if len(sys.argv) == 2 else HERE
+        wanted = dict([*products(folder), *signposts(folder)])
         for path, text in wanted.items():
             write_when_other(path, text)
-        for path in stray(set(wanted)):
+        for path in set((folder / "stemma").rglob("*.hpp")) - set(wanted):  # of an earlier run
             path.unlink()
     else:
         sys.exit(__doc__)

@@ -99,7 +99,7 @@ def problems_of(program, text, folder):
 
 def scratch_folder(parent):
     folder = pathlib.Path(tempfile.mkdtemp(dir=parent))
-    for name in ("docs", "examples", "single_include", "tests"):
+    for name in ("docs", "examples", "tests"):
         (folder / name).symlink_to(ROOT / name)
     return folder
 

@@ -2,7 +2,7 @@
 #ifndef STEMMA_DEFINITIONS_HPP
 #define STEMMA_DEFINITIONS_HPP
 
-// The functions that the facade declares, unless the program links the library that holds them.
+// The definitions of the facade's functions, unless the program links a library that contains them.
 #ifndef STEMMA_COMPILED
 #    include <stemma/detail/define_handles.hpp>
 #    include <stemma/detail/define_model.hpp>

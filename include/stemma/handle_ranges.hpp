@@ -21,7 +21,7 @@ namespace detail {
 
 struct model_state;
 
-/// Makes a handle of an index.
+/// Converts an index to a handle.
 template <class Handle>
 struct to_handle {
     const model_state* state = nullptr;
@@ -29,7 +29,7 @@ struct to_handle {
     [[nodiscard]] Handle operator()(id i) const { return Handle(*state, i); }
 };
 
-/// The same, and keeps what the indices stand in.
+/// The same, keeping the table of the indices alive.
 template <class Handle>
 struct to_listed_handle {
     const model_state* state = nullptr;
@@ -49,14 +49,14 @@ template <class Handle>
 using handle_list =
     ranges::transform_view<ranges::subrange<const id*>, detail::to_listed_handle<Handle>>;
 
-/// Handles that lead from one to the next: a forward view. Complexity: O(1) a step.
+/// Handles that link to one another: a forward view. Complexity: O(1) per step.
 template <class Handle>
 class handle_walk : public ranges::view_interface<handle_walk<Handle>> {
 public:
-    /// Returns: the index behind `i`.
+    /// Returns: the index after `i`.
     using step = id (*)(const detail::model_state&, id i);
 
-    /// A forward iterator, whose reference is a handle.
+    /// A forward iterator whose reference type is a handle.
     class iterator {
     public:
         using iterator_concept = std::forward_iterator_tag;
@@ -92,13 +92,13 @@ public:
 
     handle_walk() = default;
 
-    /// From `first` on, until a step gives `last`.
+    /// From `first` until a step yields `last`.
     handle_walk(const detail::model_state& state, step next, id first, id last)
         : state_(&state), next_(next), first_(first), last_(last) {}
 
-    /// At the first handle.
+    /// Returns: an iterator to the first handle.
     [[nodiscard]] iterator begin() const noexcept { return {state_, next_, first_}; }
-    /// Behind the last.
+    /// Returns: the end iterator.
     [[nodiscard]] iterator end() const noexcept { return {state_, next_, last_}; }
 
 private:

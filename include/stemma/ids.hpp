@@ -8,8 +8,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-// Each kind of thing in a model has an index type of its own, dense from 0. They do not mix, and
-// none converts to a number by itself: `to_index` does.
+// Each kind of thing in a model has its own index type, dense from 0. They do not mix, and none
+// converts implicitly to a number: use `to_index`.
 
 /// The index of a node over all graphs of a model: a vertex of its operator graph.
 enum class node_id : id {};
@@ -20,7 +20,7 @@ enum class value_id : id {};
 /// The preorder rank of a module: a vertex of the module tree. The root is 0.
 enum class module_id : id {};
 
-/// The index of a weight that the file stores.
+/// The index of a weight stored in the file.
 enum class parameter_id : id {};
 
 /// The index types.
@@ -28,7 +28,7 @@ template <class Id>
 concept typed_id = std::same_as<Id, node_id> || std::same_as<Id, value_id> ||
     std::same_as<Id, module_id> || std::same_as<Id, parameter_id>;
 
-/// Returns: the number behind an index, for tables and Boost.Graph.
+/// Returns: the number of an index, for tables and Boost.Graph.
 template <typed_id Id>
 [[nodiscard]] constexpr id to_index(Id i) noexcept {
     return static_cast<id>(i);

@@ -22,35 +22,34 @@ struct attribution_options;
 struct cut_options;
 struct write_options;
 
-/// What a query finds.
+/// The result of a query.
 struct query_result {
     handle_list<node_ref> nodes;     ///< in order of index
-    handle_list<module_ref> modules; ///< in preorder, none below another; empty where the query
+    handle_list<module_ref> modules; ///< in preorder, none below another; empty if the query
                                      ///< asks about nodes
 };
 
-/// An ONNX model and where all of it came from: what `open` returns.
+/// An ONNX model with the origin of everything in it: what `open` returns.
 ///
-/// Nodes, values, modules and parameters are handles, several of them ranges that compose with the
-/// views of range-v3. Handles stay valid when the model is moved, and end with it. Reading from
-/// several threads at once is safe.
+/// Nodes, values, modules and parameters are handles; ranges of them compose with range-v3's views.
+/// Handles stay valid when the model is moved, and end with it. Concurrent reads are safe.
 class model {
 public:
-    /// Leaves `other` without a model, only to be assigned to.
+    /// Leaves `other` without a model; it may only be assigned to.
     model(model&&) noexcept;
-    /// As above; what this one held is gone, with its handles.
+    /// As above; invalidates the handles of the previous model.
     model& operator=(model&&) noexcept;
-    /// Ends the validity of all handles.
+    /// Invalidates all handles.
     ~model();
 
-    /// Returns: all nodes, those of bodies and local functions included. Values of one node follow
-    /// each other, and a node of a body comes before the node that holds it.
+    /// Returns: all nodes, including those of bodies and local functions. The output values of one
+    /// node are consecutive, and a node in a body precedes the node that owns the body.
     [[nodiscard]] handle_range<node_ref> nodes() const;
 
     /// Requires: an index of this model, as for `value`, `module` and `parameter`.
     [[nodiscard]] node_ref node(node_id i) const;
 
-    /// Returns: the first node of a name, if there is one. Complexity: O(nodes).
+    /// Returns: the first node with that name, if any. Complexity: O(nodes).
     [[nodiscard]] std::optional<node_ref> find_node(std::string_view name) const;
 
     /// Returns: all values of all graphs.
@@ -58,14 +57,14 @@ public:
     /// Requires: an index of this model.
     [[nodiscard]] value_ref value(value_id i) const;
 
-    /// Returns: the first value of a name, if there is one. Complexity: O(values).
+    /// Returns: the first value with that name, if any. Complexity: O(values).
     [[nodiscard]] std::optional<value_ref> find_value(std::string_view name) const;
 
-    /// Returns: the values that the file holds itself. Complexity: O(values).
+    /// Returns: the values stored in the file. Complexity: O(values).
     [[nodiscard]] handle_list<value_ref> initializers() const;
 
-    /// Returns: the weights, shared ones once; what counts as one, docs/formats.md says.
-    /// Complexity: the first call looks for them, in O(nodes + values).
+    /// Returns: the weights, shared ones once; docs/formats.md defines what counts as one.
+    /// Complexity: the first call finds them in O(nodes + values).
     [[nodiscard]] handle_range<parameter_ref> parameters() const;
     /// Requires: an index of this model.
     [[nodiscard]] parameter_ref parameter(parameter_id i) const;
@@ -75,50 +74,50 @@ public:
     /// Requires: an index of this model.
     [[nodiscard]] module_ref module(module_id i) const;
 
-    /// Returns: the module that is the whole model.
+    /// Returns: the module that represents the whole model.
     [[nodiscard]] module_ref root() const;
 
-    /// Returns: the module of a path, `encoder.layer.0`, if there is one. Complexity: O(length).
+    /// Returns: the module at a path, `encoder.layer.0`, if any. Complexity: O(length).
     [[nodiscard]] std::optional<module_ref> find_module(std::string_view path) const;
 
-    /// Returns: what fits a query: module paths, tags, conditions; see docs/query.md.
-    /// Throws: `error` of `error_code::refused` for one that cannot be read.
+    /// Returns: what matches a query: module paths, tags, conditions; see docs/query.md.
+    /// Throws: `error` of `error_code::refused` if the query is malformed.
     /// Complexity: O(terms * (modules + length of paths + nodes)).
     [[nodiscard]] query_result query(std::string_view text) const;
 
-    /// Cuts a module out: the one that a query asks for.
-    /// Throws: `error` of `error_code::not_found` when nothing fits, `refused` with the reason when
-    ///   several modules do or when it cannot be a model of its own.
+    /// Cuts out the module that matches a query.
+    /// Throws: `error` of `error_code::not_found` if nothing matches; `refused` with the reason if
+    /// several modules match or it cannot be a model of its own.
     /// Complexity: O(nodes + edges); weights are not read.
     [[nodiscard]] part cut(std::string_view query) const;
-    /// The same with choices of one's own.
+    /// The same with options.
     [[nodiscard]] part cut(std::string_view query, const cut_options& options) const;
 
-    /// Writes the file with its tags in it: node metadata, and marks that survive optimizers.
-    /// Nothing else changes, and tags that were there before are replaced. Throws: `error` of
-    /// `error_code::cannot_write`, or of `too_large` when the result reaches
-    ///   2 GiB. Complexity: O(bytes).
+    /// Writes the file with tags: node metadata, and marks that survive optimizers. Nothing else
+    /// changes; existing tags are replaced.
+    /// Throws: `error` of `error_code::cannot_write`, or of `too_large` if the result reaches 2
+    /// GiB. Complexity: O(bytes).
     void write(const std::string& path) const;
-    /// The same with choices of one's own.
+    /// The same with options.
     void write(const std::string& path, const write_options& options) const;
 
-    /// Returns: the bytes that `write` writes. Throws, Complexity: as `write`.
+    /// Returns: the bytes that `write` would write. Throws, Complexity: as `write`.
     [[nodiscard]] std::string tagged() const;
 
-    /// Returns: what a user should know of how the file, its tags and a capture could be read.
+    /// Returns: what a user should know about problems in reading the file, its tags and captures.
     [[nodiscard]] std::vector<std::string> notes() const;
 
-    /// Returns: the module tree as a graph of Boost.Graph: vertices are `to_index` of modules.
+    /// Returns: the module tree as a Boost graph: vertices are `to_index` of modules.
     [[nodiscard]] const module_tree& tree() const noexcept;
 
-    /// Returns: the nodes as a graph of Boost.Graph: vertices are `to_index` of nodes.
+    /// Returns: the nodes as a Boost graph: vertices are `to_index` of nodes.
     [[nodiscard]] const operator_graph& graph() const noexcept;
 
-    /// Returns: the model with all its parts, which everything takes that is no member here: what
-    /// folds, splits, compares, checks, explains and reports. A model converts to it. Requires: one
-    /// thread at a time, unless it only reads through const.
+    /// Returns: the model with all its parts, the argument of everything that is no member here:
+    /// folding, splitting, comparing, checking, explaining and reporting. A model converts to it.
+    /// Requires: one thread at a time, unless it only reads through const.
     [[nodiscard]] attributed_model& parts() noexcept;
-    /// The same, to read.
+    /// The same, read-only.
     [[nodiscard]] const attributed_model& parts() const noexcept;
 
     /// As `parts`.
@@ -134,18 +133,18 @@ private:
     std::unique_ptr<detail::model_state> state_;
 };
 
-/// Opens an ONNX file and says of everything in it which module it came from.
-/// Throws: `error` for a file that cannot be read or is damaged.
-/// Complexity: linear in what is not tensor data.
+/// Opens an ONNX file and attributes everything in it to the module it came from.
+/// Throws: `error` if the file cannot be read or is damaged.
+/// Complexity: linear in everything except tensor data.
 [[nodiscard]] model open(const std::string& path);
 
-/// The same with choices of one's own: captures, policies.
+/// The same with options: captures, policies.
 [[nodiscard]] model open(const std::string& path, attribution_options options);
 
-/// Opens a model that is in memory: the bytes of a file, or of a message, `SerializeAsString()`.
-/// `name` stands for the file in messages. Throws, Complexity: as `open`.
+/// Opens a model in memory: the bytes of a file, or a serialized message (`SerializeAsString()`).
+/// `name` stands in for the file name in messages. Throws, Complexity: as `open`.
 [[nodiscard]] model open_bytes(std::string bytes, const std::string& name = "model");
-/// The same with choices of one's own.
+/// The same with options.
 [[nodiscard]] model open_bytes(std::string bytes, const std::string& name,
                                attribution_options options);
 

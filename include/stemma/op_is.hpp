@@ -4,7 +4,7 @@
 
 #include <stemma/handles.hpp>
 
-#include <range/v3/view/filter.hpp> // what they are for
+#include <range/v3/view/filter.hpp> // for use with the predicates below
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,8 @@ namespace stemma::inline STEMMA_ABI {
 
 // Predicates for `ranges::views::filter`.
 
-/// Returns: a predicate that holds for nodes of an operator of the standard domain, or of `domain`.
+/// Returns: a predicate that holds for nodes with this operator type in the standard domain, or in
+/// `domain`.
 [[nodiscard]] inline auto op_is(std::string_view type, std::string_view domain = "") {
     return [type = std::string(type), domain = std::string(domain)](const node_ref& node) {
         return node.op_type() == type && node.domain() == domain;

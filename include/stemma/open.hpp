@@ -11,11 +11,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Opens an ONNX file with policies of the caller's, in any order, where the defaults are left out:
-/// one of each role, of evidence as many as there are. Part of <stemma/stemma.hpp>, unless a
-/// program takes the facade from a library. Captures (`captures({path})`) and a `thread_limit` may
-/// stand among them. Throws, Complexity: as `open`, and those of the
-/// policies.
+/// Opens an ONNX file with custom policies, in any order; the rest are defaults. One per role, but
+/// any number of evidence sources. Part of <stemma/stemma.hpp>, unless a program links the facade
+/// as a library. Captures (`captures({path})`) and a `thread_limit` may be among the arguments.
+/// Throws, Complexity: as `open`, and those of the policies.
 template <class... Ps>
     requires(sizeof...(Ps) > 0 && (!std::convertible_to<Ps, attribution_options> && ...))
 [[nodiscard]] model open(const std::string& path, Ps... chosen) {

@@ -14,31 +14,31 @@ namespace stemma::inline STEMMA_ABI {
 
 class model_part;
 
-/// A part of a model, cut out and not yet written: a model of its own that runs. Cheap to copy.
+/// A part of a model, cut out but not yet written: a runnable model of its own. Cheap to copy.
 ///
-/// Requires: the model that it was cut out of outlives it.
+/// Requires: the model it was cut from outlives it.
 class part {
 public:
-    /// Stands for what was cut out.
+    /// Refers to what was cut out.
     explicit part(std::shared_ptr<const model_part> made) : made_(std::move(made)) {}
 
-    /// Returns: the names of the values that it reads.
+    /// Returns: the names of its input values.
     [[nodiscard]] std::span<const std::string> inputs() const;
 
-    /// Returns: the names of the values that it makes.
+    /// Returns: the names of its output values.
     [[nodiscard]] std::span<const std::string> outputs() const;
 
-    /// Returns: how many nodes it has, those in bodies aside.
+    /// Returns: the number of nodes, not counting those in bodies.
     [[nodiscard]] std::size_t size() const;
 
-    /// Whether it gives the same results each time: no operator in it is random.
+    /// Whether it is deterministic: no operator in it is random.
     [[nodiscard]] bool is_exact() const;
 
-    /// Returns: the part as an ONNX file. Weights that the model has in other files stay there.
+    /// Returns: the part as an ONNX file. Weights that the model stores in other files stay there.
     /// Throws: `error` of `error_code::too_large` for 2 GiB or more. Complexity: O(bytes).
     [[nodiscard]] std::string bytes() const;
 
-    /// Writes the part as an ONNX file, which replaces what is there. Weights that the model has in
+    /// Writes the part as an ONNX file, replacing an existing one. Weights that the model stores in
     /// other files go to `<path>.data`.
     /// Throws: `error` of `error_code::cannot_write` or `too_large`. Complexity: O(bytes).
     void write(const std::string& path) const;

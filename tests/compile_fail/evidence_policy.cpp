@@ -60,7 +60,7 @@ struct prepare_without_context : complete {
 };
 static_assert(stemma::explain_evidence_policy<prepare_without_context, operators, modules>());
 
-// expect: evidence policy: what prepare() returns needs `void for_each_claim(vertex, Function)
+// expect: evidence policy: the result of prepare() needs `void for_each_claim(vertex, Function)
 // const`
 struct prepares_a_number : complete {
     int prepare(stemma::evidence_context<operators, modules>&) const;

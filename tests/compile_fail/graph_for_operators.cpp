@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: operators: add `using graph_type` and `const graph_type& graph() const`, or make
-// mapped_operators of the graph
+// expect: operators: add `using graph_type` and `const graph_type& graph() const`, or wrap
+// the graph in mapped_operators
 
 // at most 24 lines
 #include <stemma/core/policies.hpp>

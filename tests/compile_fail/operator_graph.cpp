@@ -24,5 +24,5 @@ inline std::string spell(std::size_t v) {
 
 using temporary_text = boost::function_property_map<std::string (*)(std::size_t), std::size_t>;
 
-// expect: mapped_operators: give property maps from vertices to text that outlives them
+// expect: mapped_operators: pass property maps from vertices to text that outlives them
 template class stemma::mapped_operators<graph_type, temporary_text, temporary_text>;

@@ -29,7 +29,7 @@ stemma::tagging tag(const operators& ops, const modules& tree) {
                                  stemma::policies{stemma::all_modules{}, stemma::cautious{}});
 }
 
-// expect: tag_operators: tagging asks no policy of such a policy_category
+// expect: tag_operators: tagging uses no policy with this policy_category
 stemma::tagging tag_with_a_cut(const operators& ops, const modules& tree) {
     return stemma::tag_operators(ops, tree, stemma::policies{stemma::standard_cut{}});
 }

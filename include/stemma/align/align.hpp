@@ -13,15 +13,14 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Finds for the operators of a model which captured operations they come from, and so which
-/// modules.
+/// Finds the captured operations that a model's operators come from, and thus their modules.
 ///
-/// Both sequences are aligned as a whole: in order, every operation making any number of operators,
-/// weighed by what the lexicon says, by the parameters that are read (by name, else by shape), and
-/// by data flow. The confidence of a module is its share of all alignments by weight; where the
-/// capture as a whole does not fit, it is low everywhere. Where data flow contradicts the order of
-/// the operators or much does not fit, as behind an optimizer that sorted them anew, the order in
-/// which they read each other is tried as well, and the one that fits better counts.
+/// Both sequences are aligned as a whole: in order, every operation producing any number of
+/// operators, weighted by the lexicon, by the parameters read (by name, else by shape), and by data
+/// flow. The confidence of a module is its share of all alignments by weight; if the capture as a
+/// whole does not fit, it is low everywhere. If data flow contradicts the order of the operators or
+/// much does not fit, as after an optimizer reordered them, the order in which they read each other
+/// is tried too, and the better fit wins.
 /// Complexity: O((operators + operations) * width of a beam that does not depend on them).
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>

@@ -14,16 +14,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Finds for the operators of a changed graph those of the original that they came from, whoever
+/// Finds the operators of the original that those of a changed graph came from, whatever tool
 /// changed it.
 ///
-/// Values are found first: by what computes them of what, by what they hold, by name, where names
-/// were kept, also with what tools add to them, and by what is around them. An operator then
-/// stands for what lies in the original between the values that it reads and those that it makes;
-/// several that share values which the original has not divide that among them, by what the
-/// lexicon says of their types. One behind which nothing is left was inserted.
-/// Complexity: O(operators + values + inputs) of both graphs, expected, where what is between two
-/// values that are left is small.
+/// Values are matched first: by computation, by contents, by name (if names were kept, also with
+/// tools' affixes), and by their neighbours. An operator then stands for what lies in the original
+/// between the values it reads and those it produces; several that share values missing from the
+/// original divide that among them, according to the lexicon. An operator after which nothing
+/// remains was inserted.
+/// Complexity: O(operators + values + inputs) of both graphs, expected, provided that little lies
+/// between matched values.
 template <lexicon_policy Lexicon = rewritten_operators>
 [[nodiscard]] graph_alignment align_graphs(const comparable_graph& before,
                                            const comparable_graph& after,
@@ -38,7 +38,7 @@ template <lexicon_policy Lexicon = rewritten_operators>
     return result;
 }
 
-/// The same, of any operators; see `comparable`.
+/// The same, for operators of any kind; see `comparable`.
 template <named_operators Before, named_operators After,
           lexicon_policy Lexicon = rewritten_operators>
 [[nodiscard]] graph_alignment align_graphs(const Before& before, const After& after,

@@ -16,26 +16,26 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Which captured operation an operator comes from.
 struct aligned_operator {
-    id module = no_id;    ///< the module that ran the operation; `no_id` for operators left out
+    id module = no_id;    ///< the module that ran the operation; `no_id` for excluded operators
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     id operation = no_id; ///< `no_id` where no operation explains the operator
     float confidence = 0; ///< in [0, 1]; no more than the alignment as a whole deserves
-    bool exact = true;    ///< else: the module, or one below or above it
+    bool exact = true;    ///< otherwise the module, a descendant or an ancestor
 };
 
 /// An alignment as a whole.
 struct alignment {
     std::vector<aligned_operator> of; ///< by vertex index
-    std::size_t placed = 0;           ///< operators that took part
-    std::size_t explained = 0;        ///< those an operation explains
-    std::size_t expected = 0;         ///< operations that should have left operators
+    std::size_t placed = 0;           ///< operators included
+    std::size_t explained = 0;        ///< those explained by an operation
+    std::size_t expected = 0;         ///< operations that should have produced operators
     std::size_t found = 0;            ///< those that did
-    std::size_t links = 0;            ///< where one placed operator reads another
-    std::size_t flows = 0;            ///< those of them that the operations have as well
-    std::size_t reads = 0;            ///< parameters of known name or shape that are read
-    std::size_t agreed = 0;           ///< those that the operations read as well
-    std::size_t contradicted = 0;     ///< parameters that by their name others should read
-    bool partial = false;             ///< bodies of functions, which took no part, hold operators
+    std::size_t links = 0;            ///< edges between placed operators
+    std::size_t flows = 0;            ///< those that the operations have too
+    std::size_t reads = 0;            ///< reads of parameters with known name or shape
+    std::size_t agreed = 0;           ///< those that the operations have too
+    std::size_t contradicted = 0;     ///< parameters that others should read, by name
+    bool partial = false;             ///< operators in function bodies were excluded
     std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
 
     /// Returns: the share of both sides that fits, 0 to 1.
@@ -47,30 +47,30 @@ struct alignment {
                          share(agreed, reads)});
     }
 
-    /// Returns: whether capture and model may be of one model at all.
+    /// Returns: whether capture and model may be of the same model at all.
     [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
 };
 
 namespace detail {
 
-/// Where much of one side has no counterpart on the other, or something else is wrong, what seems
-/// to fit may be chance: no confidence stays above what that leaves.
+/// If much of one side has no counterpart on the other, or something else is wrong, apparent
+/// matches may be chance: caps all confidences accordingly.
 inline void doubt(alignment& result, std::span<const std::string> faults) {
     float limit = 1;
     if (!result.is_plausible()) {
         result.doubts.push_back(
-            result.partial ? "it is looked for outside of functions, where most of it is not"
-                           : "it looks like one of another model");
+            result.partial ? "only the graph outside functions is searched, which lacks most of it"
+                           : "it seems to be of another model");
         limit = confidence::capture_of_other;
     } else if (result.quality() < 0.85) {
         result.doubts.push_back(
-            result.partial ? "it is looked for outside of functions, where a good part of it is not"
-                           : "a good part of it does not fit the model");
+            result.partial ? "only the graph outside functions is searched, which lacks much of it"
+                           : "much of it does not fit the model");
         limit = confidence::capture_doubt;
     }
     if (result.contradicted > 0) {
         result.doubts.push_back(std::to_string(result.contradicted) +
-                                " parameters are read by other operations than it says");
+                                " parameters are read by other operations than it records");
         limit = std::min(limit, result.contradicted * 20 > result.reads ? confidence::capture_doubt
                                                                         : confidence::capture_flaw);
     }

@@ -14,30 +14,31 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Operations that a front end saw, in the order in which they ran, with the module that ran each
-/// and what it read.
+/// Operations recorded by a front end, in execution order, each with the module that ran it and
+/// what it read.
 ///
-/// An operation may have several names: the call as the user wrote it
-/// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
+/// An operation may have several names: the call as written by the user
+/// (`torch.nn.functional.linear`) and what it dispatched to (`aten.addmm.default`).
 class captured_operations {
 public:
-    /// What is known of one operation, besides its names.
+    /// What is known about an operation, besides its names.
     struct operation {
         id module = no_id;   ///< as the caller numbers modules
         id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
-        bool exact = true;   ///< else: that module or one below it
+        bool exact = true;   ///< otherwise that module or a descendant
         bool varies = false; ///< reads what is not the same at every run: an input of the model, or
                              ///< what came of one
-        bool optional = false; ///< may leave nothing in the model, whatever its name
+        bool optional = false; ///< may leave no trace in the model, whatever its name
     };
 
-    /// A parameter that an operation reads, by name, with its shape where that is known.
+    /// A parameter that an operation reads, by name, with its shape if known.
     struct parameter {
         id name = no_id;                 ///< in `parameter_names()`
         std::vector<std::int64_t> shape; ///< empty where unknown; an unknown extent is negative
     };
 
-    /// Adds an operation and returns its number. What follows belongs to it, until the next one.
+    /// Adds an operation and returns its number. Subsequent additions belong to it, until the next
+    /// one.
     id add(const operation& made, std::string_view name) {
         const auto number = static_cast<id>(operations_.size());
         operations_.push_back({made, names_begin(), static_cast<id>(parameters_.size()),
@@ -54,20 +55,21 @@ public:
         parameters_.push_back({parameter_names_.intern(name), {shape.begin(), shape.end()}});
     }
 
-    /// The operation added last reads what an earlier one made.
+    /// The operation added last reads the result of an earlier one.
     /// Requires: `earlier` is below its number.
     void add_source(id earlier) {
         sources_.push_back(earlier);
         operations_.back().made.varies |= operations_[earlier].made.varies;
     }
 
-    /// The operation added last reads something that no operation made and that is no parameter.
+    /// The operation added last reads something that is neither an operation's result nor a
+    /// parameter.
     void add_input() { operations_.back().made.varies = true; }
 
-    /// Something that makes the capture less believable, in words.
+    /// Adds a reason to trust the capture less, in words.
     void add_fault(std::string text) { faults_.push_back(std::move(text)); }
 
-    /// Returns: how many operations were added; they are numbered from 0 in this order.
+    /// Returns: the number of operations; they are numbered from 0 in order of addition.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
 
     /// Whether no operation was added.
@@ -76,17 +78,17 @@ public:
     /// Requires: `i` is below `size()`. Valid until the next `add`.
     [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
 
-    /// To change what was said of an operation when it was added.
+    /// For changing what was passed to `add`.
     [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
 
-    /// Returns: ids in `names()`, in the order in which they were added; the first is the one that
-    /// `add` got. Valid until a name is added.
+    /// Returns: ids in `names()`, in order of addition; the first is the one passed to `add`. Valid
+    /// until a name is added.
     [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
         return slice(operation_names_, operations_[i].first_name,
                      i + 1 < size() ? operations_[i + 1].first_name : no_id);
     }
 
-    /// Returns: what the operation reads, as added; valid until a parameter is added.
+    /// Returns: the parameters read, as added; valid until a parameter is added.
     [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
         return slice(parameters_, operations_[i].first_parameter,
                      i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
@@ -106,7 +108,7 @@ public:
         return parameter_names_;
     }
 
-    /// Sentences in the order in which they were added; valid until the next one is.
+    /// In order of addition; valid until the next one is added.
     [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
 
 private:

@@ -24,12 +24,12 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Where a value of a `comparable_graph` comes from.
 enum class value_role : std::uint8_t {
-    made,   ///< by an operator of the graph
-    given,  ///< from outside: an input of the graph, of a body or of a function
+    made,   ///< produced by an operator of the graph
+    given,  ///< an input of the graph, of a body or of a function
     stored, ///< a parameter or constant
 };
 
-/// Two hashes of what a stored value holds; 0 where that is unknown.
+/// Two hashes of the contents of a stored value; 0 if unknown.
 struct content_hash {
     std::uint64_t exact = 0; ///< of type, shape and data
     std::uint64_t loose = 0; ///< of the elements in any order: transposed data have the same, and
@@ -38,21 +38,22 @@ struct content_hash {
     friend bool operator==(const content_hash&, const content_hash&) = default;
 };
 
-/// What `align_graphs` compares of a graph: operators, in an order in which values are made before
-/// they are read, and values between them. Texts stay with the caller and outlive it.
+/// What `align_graphs` compares of a graph: operators in topological order, and the values between
+/// them. Texts stay with the caller and must outlive it.
 class comparable_graph {
 public:
-    /// What is known of an operator besides its values.
+    /// What is known about an operator besides its values.
     struct operator_facts {
         std::string_view type;   ///< with the domain in front, as in `com.microsoft::FusedConv`
-        std::string_view name{}; ///< "" where it has none
-        std::uint64_t attributes = 0; ///< a hash of all else that says what it computes
-        bool opaque = false;          ///< equal operators may compute something else
-        bool hides_data = false;      ///< the result depends on shapes alone
-        bool constant = false;        ///< makes a stored value
+        std::string_view name{}; ///< possibly ""
+        std::uint64_t attributes =
+            0;                   ///< a hash of everything else that determines what it computes
+        bool opaque = false;     ///< equal operators may compute different things
+        bool hides_data = false; ///< the result depends only on shapes
+        bool constant = false;   ///< produces a stored value
     };
 
-    /// Makes room for so many operators and values.
+    /// Reserves room for that many operators and values.
     void reserve(std::size_t operators, std::size_t values) {
         operators_.reserve(operators + 1);
         values_.reserve(values);
@@ -67,8 +68,8 @@ public:
         return static_cast<id>(values_.size() - 1);
     }
 
-    /// Returns: the number of a new operator. Requires: the values were added; `no_id` stands for
-    /// what is left out. Complexity: O(inputs + outputs).
+    /// Returns: the number of a new operator. Requires: its values were added; `no_id` is an
+    /// omitted one. Complexity: O(inputs + outputs).
     id add_operator(const operator_facts& facts, std::span<const id> inputs,
                     std::span<const id> outputs) {
         const auto op = operator_count();
@@ -95,10 +96,10 @@ public:
         return op;
     }
 
-    /// Notes a result of the whole, in order.
+    /// Adds a result of the graph, in order.
     void add_result(id value) { results_.push_back(value); }
 
-    /// Says what a value holds that is stored.
+    /// Sets the contents of a stored value.
     void set_content(id value, content_hash content) {
         values_[value].content = content.exact;
         values_[value].role = value_role::stored;
@@ -107,35 +108,35 @@ public:
         }
     }
 
-    /// Returns: how many operators there are.
+    /// Returns: the number of operators.
     [[nodiscard]] id operator_count() const noexcept {
         return operators_.empty() ? 0 : static_cast<id>(operators_.size() - 1);
     }
-    /// Returns: how many values there are.
+    /// Returns: the number of values.
     [[nodiscard]] id value_count() const noexcept { return static_cast<id>(values_.size()); }
 
     /// Returns: the number of an operator's type, see `type_text`.
     [[nodiscard]] id type(id op) const noexcept { return operators_[op].type; }
-    /// Returns: how many types there are.
+    /// Returns: the number of types.
     [[nodiscard]] id type_count() const noexcept { return static_cast<id>(types_.size()); }
-    /// Returns: the type of a number.
+    /// Returns: the type with that number.
     [[nodiscard]] std::string_view type_text(id type) const noexcept { return types_[type]; }
 
-    /// Returns: "" where it has none.
+    /// Returns: the name of an operator, possibly "".
     [[nodiscard]] std::string_view name(id op) const noexcept { return operators_[op].name; }
-    /// Returns: as it was given.
+    /// Returns: the hash of its attributes, as given.
     [[nodiscard]] std::uint64_t attributes(id op) const noexcept {
         return operators_[op].attributes;
     }
-    /// Whether equal operators may compute something else.
+    /// Whether equal operators may compute different things.
     [[nodiscard]] bool opaque(id op) const noexcept {
         return (operators_[op].flags & is_opaque) != 0;
     }
-    /// Whether the result depends on shapes alone.
+    /// Whether the result depends only on shapes.
     [[nodiscard]] bool hides_data(id op) const noexcept {
         return (operators_[op].flags & is_hiding) != 0;
     }
-    /// Whether it makes a stored value.
+    /// Whether it produces a stored value.
     [[nodiscard]] bool constant(id op) const noexcept {
         return (operators_[op].flags & is_constant_) != 0;
     }
@@ -153,21 +154,21 @@ public:
                                                operators_[op].first_output);
     }
 
-    /// Returns: "" where it has none.
+    /// Returns: the name of a value, possibly "".
     [[nodiscard]] std::string_view value_name(id value) const noexcept {
         return values_[value].name;
     }
-    /// Returns: the operator that makes a value, or `no_id`.
+    /// Returns: the operator that produces a value, or `no_id`.
     [[nodiscard]] id maker(id value) const noexcept { return values_[value].maker; }
     /// Returns: where a value comes from.
     [[nodiscard]] value_role role(id value) const noexcept { return values_[value].role; }
-    /// Returns: the exact hash of what a value holds, 0 where that is unknown.
+    /// Returns: the exact hash of a value's contents, 0 if unknown.
     [[nodiscard]] std::uint64_t content(id value) const noexcept { return values_[value].content; }
-    /// Returns: the values with a hash that does not depend on the order of elements.
+    /// Returns: the values with a hash that ignores the order of elements.
     [[nodiscard]] std::span<const std::pair<id, std::uint64_t>> loose_contents() const noexcept {
         return loose_;
     }
-    /// Returns: the results of the whole.
+    /// Returns: the results of the graph.
     [[nodiscard]] std::span<const id> results() const noexcept { return results_; }
 
 private:
@@ -199,7 +200,7 @@ private:
         return known->second;
     }
 
-    std::vector<operator_record> operators_; // and one more, for where the last one ends
+    std::vector<operator_record> operators_; // plus one for the end of the last
     std::vector<value_record> values_;
     std::vector<id> inputs_;
     std::vector<id> outputs_;
@@ -211,7 +212,7 @@ private:
 
 namespace detail {
 
-/// Returns: the number of a slot along an edge: as the graph says, else in the order of edges.
+/// Returns: the slot number of an edge: as given by the graph, else in the order of edges.
 template <class Graph, class Tag>
 [[nodiscard]] id slot_of(const Graph& graph, const edge_t<Graph>& e, Tag tag, id otherwise) {
     if constexpr (requires {
@@ -225,11 +226,10 @@ template <class Graph, class Tag>
 
 } // namespace detail
 
-/// Returns: any operators as `align_graphs` compares them; operators are numbered by the index of
-/// their vertices. What they read of each other is told apart where edges say as which output it is
-/// made; parameters are compared by name.
+/// Returns: any operators in the form that `align_graphs` compares; they are numbered by vertex
+/// index. Values are distinguished if edges have output numbers; parameters are compared by name.
 ///
-/// Requires: an order in which producers stand before readers is that of the indices.
+/// Requires: vertex indices are a topological order.
 /// Complexity: O(operators + edges + parameters).
 template <named_operators Ops>
 [[nodiscard]] comparable_graph comparable(const Ops& ops) {

@@ -10,11 +10,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What runtimes make one operator of, one group on a line: `types = operators that lead |
-/// operators that are fused in`.
+/// What runtimes fuse into one operator, one group per line: `types = leading operators | operators
+/// fused in`.
 ///
-/// The first compute what the fused operator is there for; the others may be part of it. A type of
-/// a domain whose operators have names of the standard's is written behind that, as `domain::Type`.
+/// The leading ones are the main purpose of the fused operator; the others may be part of it. A
+/// type whose name also exists in the standard domain is written as `domain::Type`.
 inline constexpr std::string_view fused_operators = R"(
 FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = Conv | Add Sum Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid
 NhwcConv QLinearConv ConvInteger NhwcQLinearConv = Conv
@@ -55,8 +55,8 @@ DynamicQuantizeLSTM = LSTM
 ReorderInput ReorderOutput = Transpose
 )";
 
-/// Whether a fused operator of a type always holds one of a module beside that whose parameters it
-/// reads: an activation, or the addition in front of a normalization.
+/// Whether a fused operator always includes one from a neighbour of the module whose parameters it
+/// reads: an activation, or the addition before a normalization.
 [[nodiscard]] constexpr bool joins_neighbour(std::string_view type) noexcept {
     constexpr std::array<std::string_view, 6> types{
         "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",

@@ -15,17 +15,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// By what a value or operator of a changed graph was found in the original, from nothing to best.
+/// How a value or operator of a changed graph was matched with the original, from worst to best.
 enum class match_basis : std::uint8_t {
-    none,       ///< it was not
-    neighbours, ///< by what is around it
-    passed,     ///< it is what an inserted operator passes on
+    none,       ///< unmatched
+    neighbours, ///< by its neighbours
+    passed,     ///< passed on by an inserted operator
     derived,    ///< by a name with a tool's suffix, or by content in another layout
     named,      ///< by its name
-    computed,   ///< the same is computed of the same
+    computed,   ///< same computation on the same inputs
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(match_basis basis) noexcept {
     constexpr std::string_view names[]{"none",    "neighbours", "passed",
                                        "derived", "named",      "computed"};
@@ -35,20 +35,20 @@ enum class match_basis : std::uint8_t {
 /// Which operators of an original graph those of a changed one came from.
 class graph_alignment {
 public:
-    /// What was found of one operator of the changed graph.
+    /// What was found for one operator of the changed graph.
     struct found_origins {
-        origin_kind kind = origin_kind::unknown; ///< how it is to them
+        origin_kind kind = origin_kind::unknown; ///< its relation to them
         float confidence = 0;                    ///< 0 to 1
     };
 
-    /// Returns: how many operators of the changed graph it speaks of.
+    /// Returns: the number of operators of the changed graph.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(found_.size()); }
 
-    /// Returns: what was found of an operator.
+    /// Returns: what was found for an operator.
     [[nodiscard]] const found_origins& of(id op) const noexcept { return found_[op]; }
 
-    /// Returns: the operators of the original, ascending; those that compute with data where there
-    /// are any.
+    /// Returns: the operators of the original, ascending; only those that compute with data, if
+    /// any.
     [[nodiscard]] std::span<const id> origins(id op) const noexcept {
         return std::span(origins_).subspan(first_[op], first_[op + 1] - first_[op]);
     }
@@ -56,7 +56,7 @@ public:
     /// Returns: by value of the changed graph the one of the original, or `no_id`.
     [[nodiscard]] std::span<const id> values() const noexcept { return values_; }
 
-    /// Returns: by what a value was found.
+    /// Returns: how a value was matched.
     [[nodiscard]] match_basis basis(id value) const noexcept { return bases_[value]; }
 
     /// Returns: how many operators have an origin. Complexity: O(operators).
@@ -67,14 +67,14 @@ public:
             }));
     }
 
-    /// Appends what was found of the next operator.
+    /// Appends what was found for the next operator.
     void add(const found_origins& found, std::span<const id> origins) {
         found_.push_back(found);
         origins_.insert(origins_.end(), origins.begin(), origins.end());
         first_.push_back(static_cast<id>(origins_.size()));
     }
 
-    /// Takes what was found of all values.
+    /// Sets the matches of all values.
     void set_values(std::vector<id> values, std::vector<match_basis> bases) {
         values_ = std::move(values);
         bases_ = std::move(bases);

@@ -16,9 +16,9 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How an exported operator fits a captured one, from not at all to best.
+/// How an exported operator fits a captured one, from worst to best.
 enum class correspondence : std::uint8_t {
-    none,     ///< is none of its operators
+    none,     ///< none of its operators
     plumbing, ///< moves data or computes shapes, which any operation may need
     rare,     ///< may come with the operator that stands for it
     part,     ///< comes with the operator that stands for it
@@ -27,7 +27,7 @@ enum class correspondence : std::uint8_t {
 
 /// Whether a captured operator leaves anything in the exported graph.
 enum class trail : std::uint8_t {
-    never,  ///< nothing: it is gone, or becomes part of what reads it
+    never,  ///< nothing: it vanishes, or becomes part of its reader
     maybe,  ///< nothing, or some operators
     always, ///< at least one operator
 };
@@ -51,15 +51,15 @@ concept has_fuses = requires(const P& p, std::string_view captured, std::string_
 
 } // namespace detail
 
-/// Says which operators an exporter makes of which captured ones.
+/// Determines which operators an exporter makes of which captured ones.
 ///
-/// `correspond(captured, type)`: how an exported operator of a type fits a captured one.
-/// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators come
-/// as the front end prints them, see `plain_operator_name`. It may say more: `fuses(captured,
-/// type)`, whether a runtime makes operators of a type of several, one of which stands for the
-/// captured one; types of other domains than the standard's come as `domain::Type`.
+/// `correspond(captured, type)`: how an exported operator type fits a captured operator.
+/// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators are as
+/// printed by the front end, see `plain_operator_name`. Optional: `fuses(captured, type)`, whether
+/// a runtime fuses operators of this type from several, one of which stands for the captured one;
+/// types of non-standard domains are passed as `domain::Type`.
 ///
-/// Requires: the same answer every time. Complexity: callers ask once per pair of distinct names.
+/// Requires: deterministic answers. Complexity: callers ask once per pair of distinct names.
 template <class P>
 concept lexicon_policy =
     policy_for<P, lexicon_category> && detail::has_correspond<P> && detail::has_trail_of<P>;
@@ -67,8 +67,8 @@ concept lexicon_policy =
 namespace detail {
 
 /// Returns: the operator in a name as a front end prints it, in lower case and without underscores:
-/// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor` and
-/// `torch.Tensor.__radd__`-like names keep their `r`, `shape` for `torch.Tensor.shape.__get__`.
+/// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor`, `shape` for
+/// `torch.Tensor.shape.__get__`; names like `torch.Tensor.__radd__` keep their `r`.
 /// Complexity: O(length).
 [[nodiscard]] inline std::string plain_operator_name(std::string_view name) {
     if (name.starts_with('<')) { // <function _assert at 0x...>
@@ -78,7 +78,7 @@ namespace detail {
     }
     std::string_view rest = name;
     for (const std::string_view prefix : {"aten", "prims", "prim", "quantized"}) {
-        // aten.add.Tensor and aten::add.Tensor: what follows the operator is its overload
+        // aten.add.Tensor and aten::add.Tensor: the operator is followed by its overload
         if (rest.starts_with(prefix) && rest.size() > prefix.size() + 1 &&
             (rest[prefix.size()] == '.' || rest.substr(prefix.size(), 2) == "::")) {
             rest.remove_prefix(prefix.size() + (rest[prefix.size()] == '.' ? 1 : 2));
@@ -103,7 +103,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns: `fuses` of a lexicon, if it says that. Complexity: that of the lexicon.
+/// Returns: `fuses` of a lexicon, false if it has none. Complexity: that of the lexicon.
 template <lexicon_policy Lexicon>
 [[nodiscard]] bool fuses(const Lexicon& lexicon, std::string_view captured, std::string_view type) {
     if constexpr (detail::has_fuses<Lexicon>) {
@@ -123,16 +123,16 @@ namespace detail {
 
 } // namespace detail
 
-/// PyTorch's operators and layers, and what its exporters make of them; what is not listed is
-/// compared by name. Operators that runtimes fuse are what they were fused from.
+/// PyTorch's operators and layers, and what its exporters make of them; anything not listed is
+/// compared by name. Fused operators of runtimes count as what they were fused from.
 class torch_lexicon {
 public:
     using policy_category = lexicon_category;
 
-    /// PyTorch's operators and those of runtimes, from the tables in the box.
+    /// PyTorch's operators and those of runtimes, from the built-in tables.
     torch_lexicon() : torch_lexicon(detail::torch_operators, detail::fused_operators) {}
 
-    /// Reads tables of that form. Requires: they outlive the lexicon. Complexity: O(length).
+    /// Parses tables of that form. Requires: they outlive the lexicon. Complexity: O(length).
     explicit torch_lexicon(std::string_view table, std::string_view fused = "") {
         for_each_line(table, [&](std::string_view line) { read_line(line); });
         for_each_line(fused, [&](std::string_view line) { read_fused(line); });
@@ -153,7 +153,7 @@ public:
         return best;
     }
 
-    /// Whether operators of a type may be made of one for the captured operator, and of others.
+    /// Whether operators of a type may be fused from one for the captured operator, and others.
     [[nodiscard]] bool fuses(std::string_view captured, std::string_view type) const {
         const auto* made = find_fused(type);
         if (made == nullptr || made->parts.empty()) {
@@ -199,7 +199,7 @@ private:
     [[nodiscard]] correspondence compare(const std::string& plain, std::string_view type) const {
         if (const auto* known = find(plain)) {
             if (contains(known->heads, "*")) {
-                return correspondence::rare; // anything may come of it
+                return correspondence::rare; // it may become anything
             }
             if (contains(known->heads, type)) {
                 return correspondence::head;
@@ -260,7 +260,7 @@ private:
         groups.push_back(std::move(made));
     }
 
-    /// The whole type, or else what it is called in any domain.
+    /// By the whole type, else by its name in any domain.
     [[nodiscard]] const group* find_fused(std::string_view type) const {
         auto found = fused_of_.find(std::string(type));
         found = found == fused_of_.end() ? fused_of_.find(std::string(detail::plain_type(type)))
@@ -268,8 +268,8 @@ private:
         return found == fused_of_.end() ? nullptr : &fused_[found->second];
     }
 
-    /// Also finds `batchnorm2d` as `batchnorm`, `adaptiveavgpool` only by its whole name, and
-    /// `qconv2d` or `iadd` without their first letter.
+    /// Also finds `batchnorm2d` as `batchnorm`, and `qconv2d` or `iadd` without their first letter,
+    /// but `adaptiveavgpool` only by its whole name.
     [[nodiscard]] const group* find(const std::string& plain) const {
         const auto known = [&](const std::string& name) -> const group* {
             const auto found = group_of_.find(name);
@@ -309,20 +309,20 @@ private:
 
     std::vector<group> groups_;
     numbers group_of_;
-    std::vector<group> fused_; // what leads as heads, what is fused in as parts
+    std::vector<group> fused_; // leading operators as heads, those fused in as parts
     numbers fused_of_;
 };
 
-/// No table: what is captured and what is exported are compared by name alone, as for front ends
-/// other than PyTorch. `add` fits `Add` and `AddV2`.
+/// No table: captured and exported operators are compared by name alone, as for front ends other
+/// than PyTorch. `add` fits `Add` and `AddV2`.
 class similar_names : public torch_lexicon {
 public:
-    /// With a table of no lines.
+    /// With an empty table.
     similar_names() : torch_lexicon("") {}
 };
 
-/// Operators of the same name only, case and underscores aside: for graphs that were captured in
-/// the terms of the exported one.
+/// Only operators with the same name, ignoring case and underscores: for graphs captured in the
+/// vocabulary of the exported one.
 struct equal_names {
     using policy_category = lexicon_category;
 
@@ -338,7 +338,7 @@ struct equal_names {
     }
 };
 
-/// Put `static_assert(explain_lexicon_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_lexicon_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_lexicon_policy() {
     static_assert(std::copy_constructible<P>, "lexicon policy: make the class copyable");

@@ -17,8 +17,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// What converters, exporters and quantizers write instead, as in `fused_operators`: `types =
-/// operators that lead | operators that are fused in`.
+/// What converters, exporters and quantizers rewrite, as in `fused_operators`: `types = leading
+/// operators | operators fused in`.
 inline constexpr std::string_view rewritten_operators = R"(
 Upsample = Resize
 Resize = Upsample
@@ -39,35 +39,35 @@ Conv ConvTranspose FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = BatchNorm
 Gemm MatMul = BatchNormalization | Mul Add
 )";
 
-/// Types that only lay out what they read: as such a tool puts them in beside others.
+/// Types that only rearrange their input, as tools insert them next to others.
 inline constexpr std::string_view layout_operators =
     " Reshape Transpose Squeeze Unsqueeze Flatten Expand Slice Split Concat Pad Shape Gather "
     "Constant ";
 
-/// Types that pass on what they read, in another type, layout or place: where a tool puts one in,
-/// it is where its data comes from.
+/// Types that pass on their input in another type, layout or place: an inserted one belongs where
+/// its data come from.
 inline constexpr std::string_view passing_operators =
     " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Identity ReorderInput "
     "ReorderOutput MemcpyFromHost MemcpyToHost ";
 
-/// Whether a list like these has a type, in whatever domain. Complexity: O(length).
+/// Whether such a list contains a type, in any domain. Complexity: O(length).
 [[nodiscard]] inline bool lists_type(std::string_view list, std::string_view type) {
     return list.find(std::string(" ").append(plain_type(type)).append(" ")) != list.npos;
 }
 
 } // namespace detail
 
-/// Which operators tools make of which: of the same type; or that runtimes fuse, converters lower
-/// or quantizers replace, from tables.
+/// Which operators tools make of which: of the same type, or those that runtimes fuse, converters
+/// lower or quantizers replace, from tables.
 class rewritten_operators {
 public:
     using policy_category = lexicon_category;
 
-    /// The tables in the box.
+    /// With the built-in tables.
     rewritten_operators()
         : rewritten_operators({detail::fused_operators, detail::rewritten_operators}) {}
 
-    /// Reads tables of that form. Complexity: O(length).
+    /// Parses tables of that form. Complexity: O(length).
     explicit rewritten_operators(std::initializer_list<std::string_view> tables) {
         for (auto table : tables) {
             while (!table.empty()) {
@@ -88,7 +88,7 @@ public:
         for (const auto& [type, kind] : range) {
             best = type == before ? std::max(best, kind) : best;
         }
-        // The other way round, where one was taken apart.
+        // The reverse, for an operator that was decomposed.
         for (const auto& [type, kind] : find(before)) {
             best = type == after ? std::max(best, std::min(kind, correspondence::part)) : best;
         }

@@ -21,17 +21,17 @@ struct resolution_category {};
 struct propagation_category {};
 /// How are tags stored in a file?
 struct carrier_category {};
-/// What belongs to a part that is cut out of a model?
+/// What belongs to a part cut out of a model?
 struct cut_category {};
 /// What does an operator add to the part it is in?
 struct cost_category {};
 /// Which operators go to one part?
 struct partition_category {};
-/// Which operators does an exporter make of a captured one?
+/// Which operators does an exporter emit for a captured one?
 struct lexicon_category {};
 /// Which operators does a view show?
 struct visibility_category {};
-/// Which findings about a model are told, and how much do they matter?
+/// Which findings about a model are reported, and how severe are they?
 struct diagnostics_category {};
 /// Which frames of a call stack are the user's?
 struct frames_category {};

@@ -22,16 +22,16 @@ using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
 template <class Graph>
 using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
 
-/// A Boost.Graph VertexListGraph, as far as the library uses one. `operator_graph` models it.
+/// The part of Boost.Graph's VertexListGraph that the library uses. `operator_graph` models it.
 ///
-/// Requires: iterators may be copied and gone over again, as Boost asks of them.
+/// Requires: iterators are multi-pass, as Boost demands.
 template <class Graph>
 concept vertex_list_graph = std::regular<vertex_t<Graph>> && requires(const Graph& g) {
     { *vertices(g).first } -> std::convertible_to<vertex_t<Graph>>;
     { num_vertices(g) } -> std::unsigned_integral;
 };
 
-/// A Boost.Graph IncidenceGraph, as far as the library uses one. `module_tree` models it.
+/// The part of Boost.Graph's IncidenceGraph that the library uses. `module_tree` models it.
 template <class Graph>
 concept incidence_graph = std::regular<vertex_t<Graph>> && std::regular<edge_t<Graph>> &&
     requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
@@ -40,7 +40,7 @@ concept incidence_graph = std::regular<vertex_t<Graph>> && std::regular<edge_t<G
     { target(e, g) } -> std::convertible_to<vertex_t<Graph>>;
 };
 
-/// A Boost.Graph BidirectionalGraph, as far as the library uses one. `operator_graph` models it.
+/// The part of Boost.Graph's BidirectionalGraph that the library uses. `operator_graph` models it.
 template <class Graph>
 concept bidirectional_graph = incidence_graph<Graph> &&
     requires(const Graph& g, vertex_t<Graph> v) {
@@ -49,14 +49,14 @@ concept bidirectional_graph = incidence_graph<Graph> &&
 
 namespace detail {
 
-/// An adjacency_list that does not number its vertices by itself.
+/// An adjacency_list without built-in vertex numbers.
 template <class Graph>
 concept unnumbered_list = std::is_void_v<std::remove_pointer_t<vertex_t<Graph>>> && requires {
     typename Graph::vertex_property_type;
 };
 
-/// Whether `get(boost::vertex_index, ...)` may be asked for: of an adjacency_list whose vertices
-/// have no such property, that is an error inside of Boost and not a concept that does not hold.
+/// Whether `get(boost::vertex_index, ...)` may be named: for an adjacency_list whose vertices lack
+/// that property it is a hard error inside Boost rather than an unsatisfied concept.
 template <class Graph>
 inline constexpr bool may_have_vertex_index = true;
 
@@ -75,12 +75,12 @@ concept vertex_indexed_graph = detail::may_have_vertex_index<Graph> &&
     { get(boost::vertex_index, g, v) } -> std::convertible_to<std::size_t>;
 };
 
-/// What the algorithms over operators ask of a graph.
+/// What algorithms over operators require of a graph.
 template <class Graph>
 concept operator_graph_like =
     vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
 
-/// Put `static_assert(explain_operator_graph<mine>());` beside a graph that is refused.
+/// Put `static_assert(explain_operator_graph<mine>());` next to a graph that is rejected.
 template <class Graph>
 consteval bool explain_operator_graph() {
     static_assert(vertex_list_graph<Graph>, "graph of operators: model Boost's VertexListGraph "
@@ -93,16 +93,16 @@ consteval bool explain_operator_graph() {
     static_assert(vertex_indexed_graph<Graph>,
                   "graph of operators: add a `vertex_index` from 0; an adjacency_list has it with "
                   "`boost::vecS` for vertices, or as a property of these");
-    return true; // else it was said
+    return true; // any violation has failed above
 }
 
-/// Text that does not go away with the expression that gave it: a view, a pointer, a reference, but
-/// no string by value.
+/// Text that outlives the expression that produced it: a view, pointer or reference, but not a
+/// string by value.
 template <class T>
 concept lasting_text = std::convertible_to<T, std::string_view> &&
     (std::is_lvalue_reference_v<T> || std::is_trivially_copyable_v<T>);
 
-/// A Boost property map that yields text, which outlives the call.
+/// A Boost property map yielding text that outlives the call.
 template <class Map, class Key>
 concept text_map = requires(const Map& map, const Key& key) {
     { get(map, key) } -> lasting_text;

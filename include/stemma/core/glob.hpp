@@ -13,7 +13,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
+/// Returns: one past the end of the part of `pattern` that starts with `{`, or 0 when no `}` closes
+/// it.
 [[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
     std::size_t depth = 0;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -31,37 +32,37 @@ namespace detail {
 
 // namespace detail
 
-/// Whether `pattern` describes all of `text`.
+/// Whether `pattern` matches all of `text`.
 ///
-/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
-/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
+/// `?` matches one character other than `separator`; `*` any run without it; `**` any run; `{a,b}`
+/// either alternative. With the default, no separator, `*` and `**` are the same. An unclosed `{`
 /// stands for itself.
-/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
-/// |text|; each brace multiplies by its alternatives and the places it may end at.
+/// Complexity: O(|pattern| * |text|) without braces; a `**` before a `*` adds another factor
+/// |text|; each brace multiplies by its alternatives and the positions where it may end.
 [[nodiscard, gnu::always_inline]] inline constexpr bool
 glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
 
 [[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
                                              std::size_t end, char separator) noexcept;
 
-/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
+/// `a == b`, without a call when sizes differ: some compilers call out of line for the standard's.
 [[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
     return a.size() == b.size() &&
            std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Whether a character of a pattern stands for itself, wherever it is.
+/// Whether a pattern character stands for itself everywhere.
 [[nodiscard]] constexpr bool is_literal(char c) noexcept {
     return c != '*' && c != '?' && c != '{';
 }
 
-/// As `glob_match`; without `Separated`, the separator is none.
+/// As `glob_match`; without `Separated` there is no separator.
 template <bool Separated>
 [[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
                                          char separator) noexcept {
     std::size_t p = 0;
     std::size_t t = 0;
-    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
+    // Where to resume after a mismatch: after the last `*` and the last `**` seen.
     struct retry {
         std::size_t pattern = std::string_view::npos;
         std::size_t text = 0;
@@ -133,14 +134,14 @@ namespace detail {
 
 constexpr bool glob_match(std::string_view pattern, std::string_view text,
                           char separator) noexcept {
-    // Most texts differ from most patterns in the first character, which takes no call to see.
+    // Most texts differ from most patterns in the first character: checked without a call.
     const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
                          (text.empty() || text.front() != pattern.front());
     return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
                                           : detail::match_whole<true>(pattern, text, separator));
 }
 
-/// Matches what braces and all that follows them describe; one alternative after the other.
+/// Matches braces and everything after them, one alternative at a time.
 constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
                                char separator) noexcept {
     const auto rest = pattern.substr(end);
@@ -165,9 +166,9 @@ constexpr bool any_alternative(std::string_view pattern, std::string_view text, 
 
 } // namespace detail
 
-/// A pattern that many texts are held against, as `glob_match` does: read once.
+/// A pattern to be matched against many texts, as by `glob_match`, but parsed once.
 ///
-/// Requires: the text of the pattern outlives it.
+/// Requires: the pattern's text outlives it.
 class glob {
 public:
     /// Complexity: O(|pattern|).
@@ -185,19 +186,19 @@ public:
         fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
     }
 
-    /// Whether it describes all of `text`. Complexity: as `glob_match`.
+    /// Whether it matches all of `text`. Complexity: as `glob_match`.
     [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
         if (middle_.empty()) {
             return detail::is_same_text(text, front_);
         }
-        // Most texts differ in the ends, which takes no call to see.
+        // Most texts differ at either end: checked without a call.
         return text.size() >= front_.size() + back_.size() &&
                (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
                matches_inside(text);
     }
 
-    /// Whether some text that ends in `text` may match: false where the last character tells that
-    /// none does. Complexity: constant.
+    /// Whether some text ending in `text` may match: false where the last character rules it out.
+    /// Complexity: constant.
     [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
         const auto end = middle_.empty() ? front_ : back_;
         return end.empty() || text.empty() || end.back() == text.back();
@@ -216,11 +217,11 @@ private:
                                    : detail::match_whole<true>(middle_, text, separator_));
     }
 
-    std::string_view front_;  ///< stands for itself, up to what does not
-    std::string_view middle_; ///< begins and ends with what does not
-    std::string_view back_;   ///< stands for itself
+    std::string_view front_;  ///< the literal prefix
+    std::string_view middle_; ///< begins and ends with a wildcard
+    std::string_view back_;   ///< the literal suffix
     char separator_;
-    bool fits_any_ = false; ///< whether the middle does
+    bool fits_any_ = false; ///< whether the middle matches any text
 };
 
 } // namespace stemma::inline STEMMA_ABI

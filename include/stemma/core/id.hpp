@@ -8,7 +8,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The index of a module, operator, value, edge or name: dense from 0.
+/// The index of a module, operator, value, edge or name: dense, from 0.
 using id = std::uint32_t;
 
 /// Stands for "none" wherever an `id` may be absent.

@@ -21,14 +21,14 @@ namespace detail {
 class id_set_union;
 } // namespace detail
 
-/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
+/// Names a set of ids: a singleton by its element, a larger set by its place in an id_set_pool.
 /// `no_id` is the empty set.
 using id_set = id;
 
 namespace detail {
 
-/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
-/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
+/// A subset of 32 consecutive ids: the lower half is a bit mask, the upper half says which 32. A
+/// set is an ascending list of these: its elements are mostly close together.
 using id_chunk = std::uint64_t;
 
 [[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
@@ -66,13 +66,13 @@ using id_chunk = std::uint64_t;
 /// Keeps one copy of every distinct set of two or more ids below 2^31.
 class id_set_pool {
 public:
-    /// Returns: whether `set` is empty or a single id, and so needs no pool.
+    /// Returns: whether `set` is empty or a singleton, and so needs no pool.
     [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
         return set < first_pooled || set == no_id;
     }
 
-    /// Returns: the set of `sorted`.
-    /// Requires: ascending, each id once.
+    /// Returns: the set with the elements of `sorted`.
+    /// Requires: ascending, without duplicates.
     /// Complexity: O(size) on average.
     id_set intern(std::span<const id> sorted) {
         made_.clear();
@@ -103,12 +103,12 @@ public:
         }
     }
 
-    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
+    /// Returns: the number of elements of `set`; 0 for `no_id`, the empty set.
     [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
         return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
     }
 
-    /// Returns: how many sets of two or more are kept.
+    /// Returns: how many sets of two or more ids are stored.
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
 private:
@@ -154,7 +154,7 @@ private:
 
     std::vector<entry> entries_;
     std::vector<detail::id_chunk> chunks_;
-    std::vector<detail::id_chunk> made_; // from the ids that are being interned
+    std::vector<detail::id_chunk> made_; // chunks of the set being interned
     detail::flat_index index_;
 };
 

@@ -13,18 +13,18 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Keeps those of many texts that look most like a given one, for "did you mean".
+/// Keeps the texts most similar to a given one, for "did you mean".
 ///
 /// Measured by edit distance; a text that contains the given one counts as very near. Only texts
-/// within half of its length count at all.
+/// within half its length are considered.
 class nearest_texts {
 public:
-    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
+    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` outlives it.
     nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
         limit_ = std::max<std::size_t>(1, wanted.size() / 2);
     }
 
-    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
+    /// Complexity: O(limit * length); constant for texts that are far too long or too short.
     void offer(std::string_view text) {
         if (text.empty() || wanted_.empty()) {
             return;
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
+    /// Returns: the number of insertions, deletions and replacements, or anything above the limit.
     [[nodiscard]] std::size_t edit_distance(std::string_view text) {
         const auto n = wanted_.size();
         if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
@@ -91,8 +91,8 @@ private:
     std::vector<std::size_t> row_;
 };
 
-/// Returns: that a program knows no `what` of this name, which one may be meant, and which there
-/// are. In `known`, names stand between commas, what they take behind a colon.
+/// Returns: a message that no `what` has this name, with near matches and the known names. `known`
+/// lists names separated by commas, each with its arguments after a colon.
 /// Complexity: that of the edit distances.
 [[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
                                                    std::string_view known) {

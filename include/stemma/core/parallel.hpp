@@ -17,39 +17,39 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How many threads a call may use. What it computes and writes is the same for any number.
+/// How many threads a call may use. Results and output do not depend on it.
 ///
-/// A library has no business starting threads in somebody's process, so one is the default.
+/// A library has no business starting threads in its host process, so the default is one.
 struct thread_limit {
     unsigned most = 1;                               ///< threads at once; 0 counts as 1
-    std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
+    std::size_t least_bytes = std::size_t{1} << 23U; ///< file size that justifies a thread
 
-    /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be
-    /// divided leaves more of them idle.
+    /// Returns: the hardware concurrency, at most `ceiling`: beyond that, serial phases leave
+    /// threads idle.
     [[nodiscard]] static thread_limit of_machine(unsigned ceiling = 8) {
         return {std::clamp(std::thread::hardware_concurrency(), 1U, ceiling)};
     }
 
-    /// Returns: into how many parts to divide so many bytes, at least one.
+    /// Returns: the number of parts to divide so many bytes into, at least one.
     [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
         const auto worth = bytes / std::max<std::size_t>(least_bytes, 1);
         return std::clamp<std::size_t>(worth, 1, std::max(most, 1U));
     }
 
-    /// Returns: into how many parts to divide so many operators: those of a file that holds them.
+    /// Returns: the number of parts for so many operators: that of a file holding them.
     [[nodiscard]] std::size_t parts_of_operators(std::size_t operators) const noexcept {
         constexpr std::size_t bytes_of_one = 256;
         return parts(operators * bytes_of_one);
     }
 
-    /// Returns: the limit while one of these threads does something else; at least one.
+    /// Returns: the limit while one of these threads is otherwise busy; at least one.
     [[nodiscard]] thread_limit without_one() const noexcept {
         return {std::max(most, 2U) - 1, least_bytes};
     }
 };
 
-/// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this
-/// one, and waits for all.
+/// Calls `f(part)` for every part in [0, count), each in a thread of its own except the first,
+/// which runs in this one, and waits for all.
 ///
 /// Throws: what the call for the lowest part threw.
 /// Complexity: that of `f`; a single part runs in this thread.
@@ -87,7 +87,7 @@ void for_each_part(std::size_t count, Function f) {
 #if defined(__cpp_exceptions)
             try {
                 started.threads.emplace_back(guarded, part);
-            } catch (const std::system_error&) { // no more threads for this process
+            } catch (const std::system_error&) { // this process cannot start more threads
                 guarded(part);
             }
 #else
@@ -105,15 +105,15 @@ void for_each_part(std::size_t count, Function f) {
 #endif
 }
 
-/// Returns: where range `part` begins, where [0, size) is divided into `count` ranges of about the
-/// same length, in order; for `part == count` the end.
+/// Returns: the beginning of range `part` when [0, size) is divided into `count` ranges of about
+/// equal length, in order; the end for `part == count`.
 [[nodiscard]] constexpr std::size_t range_begin(std::size_t size, std::size_t count,
                                                 std::size_t part) noexcept {
     return size / count * part + std::min(part, size % count);
 }
 
-/// Divides [0, size) into `count` ranges of about the same length, in order, and calls
-/// `f(part, begin, end)` for each, as `for_each_part` does.
+/// Divides [0, size) into `count` ranges of about equal length, in order, and calls `f(part, begin,
+/// end)` for each, as `for_each_part` does.
 ///
 /// Throws: what the call for the lowest part threw.
 template <class Function>
@@ -123,20 +123,20 @@ void for_each_range(std::size_t size, std::size_t count, Function f) {
     });
 }
 
-/// Starts `make()` in a thread of its own where `threads` allows several and so many operators are
-/// worth one; else it is called when its result is asked for. Whoever goes on meanwhile has
+/// Runs `make()` in another thread if `threads` allows several and the number of operators
+/// justifies one; otherwise when its result is requested. The caller meanwhile has
 /// `threads.without_one()`.
 ///
-/// Returns: a future of what it returns, which is waited for before it goes out of scope.
-/// Requires: what it refers to outlives the future.
-/// Throws: where the result is asked for, what `make` throws.
+/// Returns: a future of its result, whose destructor waits.
+/// Requires: everything it refers to outlives the future.
+/// Throws: what `make` throws, when the result is requested.
 template <class Make>
 [[nodiscard]] auto start_beside(thread_limit threads, std::size_t operators, Make make) {
     if (threads.parts_of_operators(operators) > 1) {
 #if defined(__cpp_exceptions)
         try {
             return std::async(std::launch::async, make);
-        } catch (const std::system_error&) { // no more threads for this process
+        } catch (const std::system_error&) { // this process cannot start more threads
         }
 #else
         return std::async(std::launch::async, make);
@@ -145,9 +145,9 @@ template <class Make>
     return std::async(std::launch::deferred, std::move(make));
 }
 
-/// Runs all tasks, each once, in at most so many threads, this one among them, and waits for all.
+/// Runs all tasks, each once, in at most so many threads including this one, and waits for all.
 ///
-/// Requires: no task needs another one.
+/// Requires: tasks are independent of each other.
 /// Throws: what a task threw.
 /// Complexity: that of the tasks.
 inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {

@@ -39,7 +39,7 @@ inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
 
 } // namespace detail
 
-/// A set of policies, at most one for each category; the order of arguments does not matter.
+/// A set of policies, at most one per category, in any order.
 template <class... Ps>
 class policies : detail::policy_slot<Ps>... {
     static_assert((std::copy_constructible<Ps> && ...),
@@ -50,7 +50,7 @@ class policies : detail::policy_slot<Ps>... {
                   "policies: two arguments have the same policy_category");
 
 public:
-    /// Holds a copy of each; stateless policies take no room.
+    /// Holds a copy of each; stateless policies take no space.
     constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
 
     /// Returns: the member for `Category`, else a `Default`.

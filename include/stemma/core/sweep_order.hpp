@@ -14,13 +14,13 @@ namespace stemma::inline STEMMA_ABI {
 
 /// The orders in which results can flow along the edges of a graph, and against them.
 ///
-/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
-/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
+/// A vertex on or after a cycle has no place in the forward order; one on or before a cycle has
+/// none in the backward order. So the result of a sweep depends on the graph alone.
 template <operator_graph_like Graph>
 class sweep_order {
 public:
-    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed and whose
-    /// vertices can be counted back.
+    /// Complexity: O(V + E); stores no order for a topologically indexed graph whose vertices can
+    /// be traversed backwards.
     explicit sweep_order(const Graph& graph)
         : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
         if (!indexed_ || !counts_back) {
@@ -32,12 +32,12 @@ public:
         }
     }
 
-    /// Whether some vertices have no place in one of the orders.
+    /// Whether some vertices are missing from one of the orders.
     [[nodiscard]] bool has_cycle() const noexcept {
         return !indexed_ && forward_.size() < num_vertices(*graph_);
     }
 
-    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
+    /// Calls `f(v)` for every vertex after all its producers. Complexity: O(V).
     template <class Function>
     void forward(Function f) const {
         if (indexed_) {
@@ -51,12 +51,12 @@ public:
         }
     }
 
-    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
+    /// Calls `f(v)` for every vertex after all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
         if constexpr (counts_back) {
             if (indexed_) {
-                // By number: GCC compares and subtracts iterators over 32-bit vertices one by one.
+                // By number: GCC compiles iterators over 32-bit vertices poorly.
                 const auto [first, last] = vertices(*graph_);
                 for (auto i = last - first; i-- > 0;) {
                     f(vertex_t<Graph>(first[i]));
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    // A graph that is topologically indexed is swept back over its vertices where they allow it.
+    // A topologically indexed graph is swept backwards over its vertices if they allow it.
     static constexpr bool counts_back =
         requires(const decltype(vertices(std::declval<const Graph&>()).first) it) {
         vertex_t<Graph>(it[it - it]);
@@ -80,7 +80,7 @@ private:
     const Graph* graph_;
     bool indexed_;
     std::vector<vertex_t<Graph>> forward_;
-    std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
+    std::vector<vertex_t<Graph>> backward_; // reversed; empty where `forward_` serves
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -10,7 +10,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
+/// Returns: the elements of a comma-separated list, without empty ones. Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
     std::vector<std::string> parts;
     while (!text.empty()) {
@@ -25,7 +25,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the parts, separated by commas. Complexity: O(length).
+/// Returns: the elements, separated by commas. Complexity: O(length).
 [[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
     std::string text;
     for (const auto& part : parts) {

@@ -11,7 +11,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Whether every edge leads from a lower `vertex_index` to a higher one, and `vertices` follows it.
+/// Whether every edge leads from a lower `vertex_index` to a higher one, and `vertices` ascends.
 ///
 /// Complexity: O(V + E).
 template <operator_graph_like Graph>
@@ -32,11 +32,12 @@ template <operator_graph_like Graph>
 
 namespace detail {
 
-/// Orders vertices behind all they depend on (Kahn 1962): `count(v)` says on how many, with
-/// repeats, and `release(v, f)` calls `f(w)` for each that depends on `v`, as often as it does.
+/// Orders vertices after everything they depend on (Kahn 1962): `count(v)` returns the number of
+/// dependencies with repeats, and `release(v, f)` calls `f(w)` for each dependent of `v`, as often
+/// as it depends on it.
 ///
 /// `boost::topological_sort` takes 1.6 to 5 times as long (bench/core/topological_order_bench.cpp),
-/// and throws at a cycle where this orders what it can.
+/// and throws on a cycle where this orders what it can.
 template <operator_graph_like Graph, class Count, class Release>
 [[nodiscard]] std::vector<vertex_t<Graph>> order_by_dependence(const Graph& graph, Count count,
                                                                Release release) {
@@ -61,7 +62,7 @@ template <operator_graph_like Graph, class Count, class Release>
     return order;
 }
 
-/// Returns: how many steps lead from one iterator to the other.
+/// Returns: the distance between two iterators.
 template <class Iterator>
 [[nodiscard]] std::size_t count_steps(std::pair<Iterator, Iterator> range) {
     std::size_t steps = 0;
@@ -73,7 +74,7 @@ template <class Iterator>
 
 } // namespace detail
 
-/// Every vertex behind all its producers. What hangs on a cycle has no such place and is left out.
+/// Every vertex after all its producers. Vertices on or after a cycle are left out.
 ///
 /// Returns: a prefix-closed order; shorter than `num_vertices` exactly when there is a cycle.
 /// Complexity: O(V + E).
@@ -88,7 +89,7 @@ template <operator_graph_like Graph>
         });
 }
 
-/// The same against the edges: every vertex behind all its readers. Complexity: O(V + E).
+/// The same against the edges: every vertex after all its readers. Complexity: O(V + E).
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> reverse_topological_order(const Graph& graph) {
     return detail::order_by_dependence(

@@ -18,8 +18,9 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Answers questions about a rooted tree in constant time, for vertices named by preorder rank.
 ///
-/// The root has rank 0, and a subtree is the ranks [r, end(r)). Lowest common ancestors follow
-/// Schieber and Vishkin, "On finding lowest common ancestors" (1988): linear space, no recursion.
+/// The root has rank 0, and the subtree of r is the ranks [r, end(r)). Lowest common ancestors
+/// follow Schieber and Vishkin, "On finding lowest common ancestors" (1988): linear space, no
+/// recursion.
 class tree_index {
 public:
     tree_index() = default;
@@ -32,7 +33,7 @@ public:
         number_paths();
     }
 
-    /// Returns: how many vertices there are; 0 only for a default-constructed index.
+    /// Returns: the number of vertices; 0 only for a default-constructed index.
     [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
 
     /// Returns: `no_id` for the root.
@@ -41,25 +42,25 @@ public:
     /// Returns: one past the last rank of the subtree of `r`.
     [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
 
-    /// The vertices one below `r`, in order; valid as long as the index, as are the other ranges.
+    /// The children of `r`, in order; valid as long as the index, like the other ranges.
     [[nodiscard]] detail::linked_ids children(id r) const noexcept {
         return {{end_.data(), r + 1}, {end_.data(), end_[r]}};
     }
 
-    /// The vertices above `r`, from its parent to the root.
+    /// The ancestors of `r`, from its parent to the root.
     [[nodiscard]] detail::linked_ids ancestors(id r) const noexcept {
         return {{parent_.data(), parent_[r]}, {parent_.data(), no_id}};
     }
 
-    /// The vertices below `r`, however deep, in order.
+    /// The proper descendants of `r`, in order.
     [[nodiscard]] detail::consecutive_ids descendants(id r) const noexcept {
         return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
     }
 
-    /// Returns: edges between the root and `r`.
+    /// Returns: the number of edges between the root and `r`.
     [[nodiscard]] id depth(id r) const noexcept { return depth_[r]; }
 
-    /// Returns: whether `a` is `b` or above it.
+    /// Returns: whether `a` is `b` or one of its ancestors.
     [[nodiscard]] bool is_ancestor(id a, id b) const noexcept { return a <= b && b < end_[a]; }
 
     /// Returns: whether one of the two is an ancestor of the other, or they are equal.
@@ -67,7 +68,7 @@ public:
         return is_ancestor(a, b) || is_ancestor(b, a);
     }
 
-    /// Returns: the deepest vertex that is above or equal to both.
+    /// Returns: the deepest vertex that is an ancestor of, or equal to, both.
     [[nodiscard]] id lca(id a, id b) const noexcept {
         const auto low = std::min(a, b);
         const auto high = std::max(a, b);
@@ -103,7 +104,7 @@ private:
         }
     }
 
-    // inlabel: the vertices that share one form a path from some vertex (its head) downwards.
+    // inlabel: the vertices that share one form a path downwards from some vertex (its head).
     // ascendant: one bit for each such path between a vertex and the root.
     void number_paths() {
         const auto n = parent_.size();
@@ -130,7 +131,7 @@ private:
         return std::min(climb(a, below), climb(b, below));
     }
 
-    /// Returns: the lowest ancestor of `r` on a path that is not one of those in `below`.
+    /// Returns: the lowest ancestor of `r` on a path other than those in `below`.
     [[nodiscard]] id climb(id r, id below) const noexcept {
         const auto top = std::bit_floor(ascendant_[r] & below);
         return top == 0 ? r : parent_[head_[(inlabel_[r] & -top) | top]];
@@ -144,7 +145,7 @@ private:
     std::vector<id> head_;
 };
 
-/// A tree_index together with the way from a graph's vertices to ranks and back.
+/// A tree_index with the mapping between a graph's vertices and ranks.
 template <incidence_graph Tree>
 struct indexed_tree {
     tree_index index;                   ///< of the ranks
@@ -154,7 +155,7 @@ struct indexed_tree {
 
 namespace detail {
 
-/// Numbers a rooted tree in preorder; children stand in the order of `out_edges`.
+/// Numbers a rooted tree in preorder; children keep the order of `out_edges`.
 ///
 /// Requires: every vertex is reached from `root` on exactly one path.
 /// Complexity: O(n), without recursion.

@@ -20,8 +20,7 @@
 #include <utility>
 #include <vector>
 
-// What facade/handles.hpp declares: compiled with each program that includes it, or once in a
-// library.
+// Definitions for handles.hpp: compiled into each program that includes it, or once in a library.
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
@@ -30,7 +29,7 @@ namespace detail {
     return number == no_id ? std::nullopt : std::optional(number);
 }
 
-/// Returns: the modules in a set of tags.
+/// Returns: the modules in a tag set.
 [[nodiscard]] inline handle_list<module_ref> modules_in(const model_state& state, id_set set) {
     std::vector<id> modules;
     state.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });

@@ -23,8 +23,7 @@
 #include <utility>
 #include <vector>
 
-// What facade/model.hpp declares: compiled with each program that includes it, or once in a
-// library.
+// Definitions for model.hpp: compiled into each program that includes it, or once in a library.
 namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE model::model(std::unique_ptr<detail::model_state> state) noexcept
@@ -39,7 +38,7 @@ STEMMA_INLINE handle_range<node_ref> model::nodes() const {
 }
 
 STEMMA_INLINE node_ref model::node(node_id i) const {
-    STEMMA_ASSERT(to_index(i) < state_->file().node_count(), "model: no node of this index");
+    STEMMA_ASSERT(to_index(i) < state_->file().node_count(), "model: no node with this index");
     return {*state_, to_index(i)};
 }
 
@@ -57,7 +56,7 @@ STEMMA_INLINE handle_range<value_ref> model::values() const {
 }
 
 STEMMA_INLINE value_ref model::value(value_id i) const {
-    STEMMA_ASSERT(to_index(i) < state_->file().value_count(), "model: no value of this index");
+    STEMMA_ASSERT(to_index(i) < state_->file().value_count(), "model: no value with this index");
     return {*state_, to_index(i)};
 }
 
@@ -87,7 +86,7 @@ STEMMA_INLINE handle_range<parameter_ref> model::parameters() const {
 
 STEMMA_INLINE parameter_ref model::parameter(parameter_id i) const {
     STEMMA_ASSERT(to_index(i) < state_->weights().weights.size(),
-                  "model: no parameter of this index");
+                  "model: no parameter with this index");
     return {*state_, to_index(i)};
 }
 
@@ -96,7 +95,7 @@ STEMMA_INLINE handle_range<module_ref> model::modules() const {
 }
 
 STEMMA_INLINE module_ref model::module(module_id i) const {
-    STEMMA_ASSERT(to_index(i) < state_->modules().size(), "model: no module of this index");
+    STEMMA_ASSERT(to_index(i) < state_->modules().size(), "model: no module with this index");
     return {*state_, to_index(i)};
 }
 

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <utility>
 
-// What facade/part.hpp declares, and how a model cuts: compiled with each program that includes it,
-// or once in a library.
+// Definitions for part.hpp and for cutting a model: compiled into each program that includes it, or
+// once in a library.
 namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE std::span<const std::string> part::inputs() const {
@@ -57,8 +57,9 @@ STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options
     const auto modules = find_modules(state_->opened, query);
     if (modules.size() > 1) {
         STEMMA_THROW(error(error_code::refused, state_->opened.file().path(), "cut",
-                           "'" + std::string(query) + "' fits " + std::to_string(modules.size()) +
-                               " modules; a part is made of one"));
+                           "'" + std::string(query) + "' matches " +
+                               std::to_string(modules.size()) +
+                               " modules; a part needs exactly one"));
     }
     model_cutter cutter(state_->file(), options);
     return part(std::make_shared<const model_part>(

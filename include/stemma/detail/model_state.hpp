@@ -21,7 +21,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The weights of a model, and where they belong.
+/// The weights of a model and their modules.
 struct placed_weights {
     std::vector<stored_weight> weights;
     std::vector<detail::weight_place> places;
@@ -58,16 +58,15 @@ struct model_state {
         });
     }
 
-    /// Returns: the set of modules whose tags each value has.
-    /// Requires: `asking` is held, as new sets go to the pool of the tagging.
+    /// Returns: the tag set of each value.
+    /// Requires: `asking` is held, as new sets go to the tagging's pool.
     [[nodiscard]] const std::vector<id_set>& value_tags() const {
         return value_tags_.get(
             [&] { return detail::find_value_tags(file(), modules(), opened.tags()); });
     }
 
-    mutable attributed_model
-        opened;                // what is read of evidence and sets of tags grows with questions
-    mutable std::mutex asking; // these, one at a time
+    mutable attributed_model opened; // evidence and tag sets are computed on demand
+    mutable std::mutex asking;       // guards on-demand computation
 
 private:
     made_once<detail::grouped_ids> readers_;

@@ -22,9 +22,9 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Evidence in the tags of winml-cli, `winml.hierarchy.tag`: `/BertModel/BertEncoder/BertLayer.3`.
 ///
-/// A segment is a class, with a number behind it where that is the module's name, or the name of an
-/// attribute. Modules without a segment may be between, and below; a tag that fits several modules
-/// is that of their common ancestor, as are several tags on one operator.
+/// A segment is a class, followed by a number if that is the module's name, or a child name.
+/// Modules without a segment may be in between, and below; a tag that matches several modules
+/// denotes their common ancestor, as do several tags on one operator.
 struct class_tags {
     using policy_category = evidence_category;
 
@@ -73,7 +73,7 @@ struct class_tags {
     }
 
 private:
-    /// Returns: the module that a tag leads to, `no_id` for none but the root.
+    /// Returns: the module that a tag denotes, `no_id` if only the root.
     template <class Modules>
     [[nodiscard]] static id find(const Modules& modules, std::string_view tag) {
         const tree_index& tree = modules.index();
@@ -98,7 +98,8 @@ private:
         return module == 0 ? no_id : module;
     }
 
-    /// Appends the modules below another one that a segment may mean, with none of them in between.
+    /// Appends the nearest modules below another one that a segment may denote, none below another
+    /// of them.
     template <class Modules>
     static void add_nearest(const Modules& modules, id above, std::string_view segment,
                             std::vector<id>& found) {

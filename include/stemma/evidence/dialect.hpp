@@ -19,39 +19,39 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Who gave an operator its name and metadata, as far as these say where it came from.
+/// Which tool gave an operator its name and metadata, as far as these show its origin.
 enum class dialect : std::uint8_t {
-    none,         ///< nothing says where it came from
+    none,         ///< nothing shows its origin
     dynamo,       ///< metadata of torch's exporter on top of torch.export
     builder,      ///< metadata of the onnxscript builder
     torchscript,  ///< names of torch's TorchScript exporter
-    builder_name, ///< names of model builders, without a leading slash
+    builder_name, ///< names from model builders, without a leading slash
     function,     ///< a call of a local function, or inside one
-    optimized,    ///< what an optimizer left of a name
+    optimized,    ///< remains of a name left by an optimizer
 };
 
 namespace detail {
 
-/// How many dialects there are.
+/// The number of dialects.
 inline constexpr std::size_t dialect_count = 7;
 
 } // namespace detail
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
     constexpr std::array<std::string_view, detail::dialect_count> names{
         "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
     return names[static_cast<std::size_t>(d)];
 }
 
-/// What a dialect says of an operator's module.
+/// What a dialect reveals about an operator's module.
 enum class scope_quality : std::uint8_t {
     path_and_class, ///< which module of the tree, and of which class
     path,           ///< which module of the tree
     operator_only,  ///< nothing: the name is the operator's alone
 };
 
-/// How much of a model is written in which dialect.
+/// Which dialects a model uses, by operator.
 struct dialect_report {
     std::vector<dialect> of;            ///< by vertex index
     std::vector<scope_quality> quality; ///< by vertex index
@@ -59,7 +59,7 @@ struct dialect_report {
 
 namespace detail {
 
-/// Finds the dialect of every operator by itself; one model may mix several.
+/// Finds the dialect of each operator separately; a model may mix several.
 /// Complexity: O(operators), after the facts of the context.
 template <named_operators Ops, module_view Modules>
     requires parameter_readers<Ops>

@@ -39,17 +39,17 @@ concept has_for_each_claim = has_prepare<P, Ops, Modules> &&
 /// A source of claims about operators.
 ///
 /// `prepare(context)` reads whatever the source needs once, and returns an object whose
-/// `for_each_claim(v, f)` calls `f(claim)` for what is known of `v`: not at all, once, or once for
+/// `for_each_claim(v, f)` calls `f(claim)` for each claim about `v`: not at all, once, or once for
 /// each alternative.
 ///
-/// Requires: modules in claims are ranks in `context.index()`; the same claims at every call; all
-///   claims of one source name the same provenance.
+/// Requires: modules in claims are ranks in `context.index()`; every call yields the same claims;
+/// all claims of one source have the same provenance.
 /// Complexity: `prepare` linear in operators and modules; `for_each_claim` constant.
 template <class P, class Ops, class Modules>
 concept evidence_policy = policy_for<P, evidence_category> &&
     detail::has_prepare<P, Ops, Modules> && detail::has_for_each_claim<P, Ops, Modules>;
 
-/// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` beside a refused policy.
+/// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` next to a rejected policy.
 template <class P, class Ops, class Modules>
 consteval bool explain_evidence_policy() {
     static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
@@ -60,7 +60,7 @@ consteval bool explain_evidence_policy() {
         "evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`");
     if constexpr (detail::has_prepare<P, Ops, Modules>) {
         static_assert(detail::has_for_each_claim<P, Ops, Modules>,
-                      "evidence policy: what prepare() returns needs "
+                      "evidence policy: the result of prepare() needs "
                       "`void for_each_claim(vertex, Function) const`");
     }
     return evidence_policy<P, Ops, Modules>;

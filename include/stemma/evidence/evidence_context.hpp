@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What several sources of evidence read of operators and modules, as far as it is known.
+/// Facts about operators and modules that several sources of evidence read, as far as computed.
 struct evidence_facts {
     std::optional<detail::scope_table> scopes{};          ///< in the names of the operators
     std::optional<detail::parameter_owners> owners{};     ///< modules that own the parameters
@@ -33,39 +33,37 @@ struct evidence_facts {
     std::optional<std::vector<bool>> independent{};       ///< what `data_independent` says of them
 };
 
-/// What sources of evidence read: the operators, the modules, and facts that several of them need,
-/// each found when it is first asked for.
+/// The input of sources of evidence: the operators, the modules, and facts that several of them
+/// need, each computed on first use.
 template <operator_view Ops, module_view Modules>
 class evidence_context {
 public:
-    /// Requires: both outlive the context; several threads may read them at once, and ask what
-    ///   sources prepare, if so many are given.
+    /// Requires: both outlive the context; as many threads as are given may read them concurrently,
+    /// and query what sources prepare.
     evidence_context(const Ops& ops, const Modules& modules, thread_limit threads = {})
         : ops_(&ops), modules_(&modules), threads_(threads) {}
 
-    /// As above; what is known already is not found anew. Requires: it is of these operators and
-    /// modules.
+    /// As above, reusing known facts. Requires: they are for these operators and modules.
     evidence_context(const Ops& ops, const Modules& modules, evidence_facts known,
                      thread_limit threads = {})
         : ops_(&ops), modules_(&modules), threads_(threads), known_(std::move(known)) {}
 
-    /// Gives back what was known, and what was found since.
+    /// Returns: the given facts and those computed since.
     [[nodiscard]] evidence_facts release() && { return std::move(known_); }
 
-    /// The operators that were given.
+    /// The operators.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
 
-    /// The modules that were given.
+    /// The modules.
     [[nodiscard]] const Modules& modules() const noexcept { return *modules_; }
 
-    /// How the modules lie to each other; claims name modules by rank in it.
+    /// The ancestry of modules; claims refer to modules by rank in it.
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
-    /// How many threads may read what was given.
+    /// How many threads may read the operators and modules.
     [[nodiscard]] thread_limit threads() const noexcept { return threads_; }
 
-    /// The names of the sources that were asked; one with a name of its own is added when it
-    /// prepares itself.
+    /// The names of the sources; a named source adds its own when it prepares itself.
     [[nodiscard]] provenance_names& provenances() noexcept { return provenances_; }
 
     /// The scopes in the names of the operators.
@@ -105,7 +103,7 @@ public:
         return *known_.hierarchies;
     }
 
-    /// The modules that those speak of.
+    /// The modules that those hierarchies denote.
     [[nodiscard]] const detail::hierarchy_modules& modules_of_hierarchies() {
         if (!bound_hierarchies_) {
             detail::path_mapping mapping;
@@ -141,7 +139,8 @@ public:
         return *shallow_;
     }
 
-    /// The modules whose parameters the ones around compute with; see `find_bypassed_modules`.
+    /// The modules whose parameters are used by their parents directly; see
+    /// `find_bypassed_modules`.
     [[nodiscard]] const std::vector<id>& bypassed() requires parameter_readers<Ops> {
         if (!bypassed_) {
             bypassed_ = detail::find_bypassed_modules(*ops_, *modules_, owners());
@@ -149,7 +148,7 @@ public:
         return *bypassed_;
     }
 
-    /// What `data_independent` says of the operators.
+    /// The result of `data_independent` for the operators.
     [[nodiscard]] const std::vector<bool>& independent() {
         if (!known_.independent) {
             known_.independent = data_independent(*ops_, sweep_order(ops_->graph()));

@@ -12,7 +12,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Several sources of evidence as one: their claims stand one source after the other.
+/// Several sources of evidence as one: their claims are concatenated.
 template <policy_for<evidence_category>... Sources>
 class evidence_sources {
 public:
@@ -20,7 +20,7 @@ public:
 
     constexpr evidence_sources() = default;
 
-    /// The sources are asked in this order, and their claims come in it.
+    /// Sources are queried, and their claims listed, in this order.
     constexpr explicit evidence_sources(Sources... sources) requires(sizeof...(Sources) > 0)
         : sources_(std::move(sources)...) {}
 
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
         return std::apply(
             [&](const auto&... source) {
-                // In braces, so that they prepare themselves in their order.
+                // Braces, so that they are prepared in order.
                 return claims<decltype(detail::prepare_source(source, context))...>{
                     detail::prepare_source(source, context)...};
             },
@@ -58,8 +58,8 @@ template <policy_for<evidence_category> Source>
 struct optional_source {
     using policy_category = evidence_category;
 
-    Source source{};     ///< asked while `enabled`
-    bool enabled = true; ///< false: it claims nothing, but still prepares itself
+    Source source{};     ///< queried while `enabled`
+    bool enabled = true; ///< false: it makes no claims, but is still prepared
 
     template <class Claims>
     struct claims {

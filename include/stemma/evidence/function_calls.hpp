@@ -18,9 +18,10 @@
 namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from local functions: calls, and the operators in bodies, once for every module that
-/// the function is called for. The body of a function that nobody calls, or of which nothing is
-/// known, is the root's. Below a module without children there is nothing, so what runs there is
-/// surely its own. Where every module is a function, what stands in no function is the root's.
+/// the function is called for. The body of a function that is never called, or about which nothing
+/// is known, belongs to the root. A module without children contains nothing deeper, so what runs
+/// there is surely its own. If every module is a function, anything outside functions belongs to
+/// the root.
 struct function_calls {
     using policy_category = evidence_category;
 
@@ -62,9 +63,9 @@ struct function_calls {
             }
         }
 
-        /// Returns: the module of what has vertex index `v` when the function around it is called
-        /// for module `around` (`no_id`: in the main graph, or for one that is not known);
-        /// `no_id` where nothing is known. Complexity: O(1) on average.
+        /// Returns: the module of vertex index `v` when the enclosing function is called for module
+        /// `around` (`no_id`: in the main graph, or for an unknown one); `no_id` if unknown.
+        /// Complexity: O(1) on average.
         [[nodiscard]] id module_of(id v, id around) const {
             const auto found = found_.by_caller.find(detail::modules_of_calls::key(v, around));
             return found == found_.by_caller.end() ? no_id : found->second;
@@ -76,8 +77,8 @@ struct function_calls {
         detail::modules_of_calls found_;
     };
 
-    /// Complexity: linear in operators, and in the bodies of functions times the modules each is
-    /// called for.
+    /// Complexity: linear in operators, and in function bodies times the modules each is called
+    /// for.
     template <operator_view Ops, module_view Modules>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
         if constexpr (calling_operators<Ops>) {

@@ -14,12 +14,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What one source claims about all operators, at most one claim each.
+/// The claims of one source about all operators, at most one each.
 struct claim_table {
-    provenance source = provenance::root; ///< the one that all claims name
-    std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
+    provenance source = provenance::root; ///< of all claims
+    std::vector<claim> of;                ///< by vertex index; `module == no_id` for no claim
 
-    /// Returns: how many operators it speaks of. Complexity: O(operators).
+    /// Returns: the number of operators with a claim. Complexity: O(operators).
     [[nodiscard]] std::size_t count() const noexcept {
         std::size_t claimed = 0;
         for (const auto& made : of) {
@@ -29,11 +29,11 @@ struct claim_table {
     }
 };
 
-/// Evidence that was found elsewhere: by aligning a capture, or by whoever tagged the model.
+/// Evidence obtained elsewhere: by aligning a capture, or from whoever tagged the model.
 struct given_claims {
     using policy_category = evidence_category;
 
-    /// Asked in this order; none where it is null.
+    /// Queried in this order; none if null.
     const std::vector<claim_table>* tables = nullptr;
 
     template <class Ops>

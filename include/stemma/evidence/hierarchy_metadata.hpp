@@ -21,8 +21,8 @@ namespace stemma::inline STEMMA_ABI {
 /// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
 /// that were running, with their classes.
 ///
-/// What an optimizer made of several operators carries the metadata of the first of them only, or
-/// of all, one key several times: a claim for each, marked as doubtful.
+/// An operator that an optimizer fused from several carries the metadata of the first of them only,
+/// or of all, with repeated keys: a claim for each, marked as doubtful.
 template <detail::hierarchy_dialect Dialect>
 struct hierarchy_metadata {
     using policy_category = evidence_category;
@@ -41,7 +41,7 @@ struct hierarchy_metadata {
             }
             const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
             const auto chain = table_->chain_of[v];
-            // Only torch's exporter leaves out the modules around a body.
+            // Only torch's exporter omits the modules around a body.
             const auto written =
                 chain == no_id ? detail::hierarchy_dialect::dynamo : table_->chains[chain].dialect;
             if (written != Dialect) {

@@ -24,11 +24,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Evidence in what optimizers leave of operators they replaced: a name that still holds the name
-/// of one of them, or the names of the values that a constant was folded from.
+/// Evidence in the remains of operators that optimizers replaced: a name that still contains the
+/// name of one of them, or the names of the values that a constant was folded from.
 ///
-/// An operator made of several may belong to several modules, so the claim is for the common
-/// ancestor of the module that is left and the owners of the parameters that are read.
+/// An operator fused from several may belong to several modules, so the claim is for the common
+/// ancestor of the remaining module and the owners of the parameters read.
 struct leftovers {
     using policy_category = evidence_category;
 
@@ -83,7 +83,7 @@ struct leftovers {
                     module = joined == no_id ? module : tree.lca(module, joined);
                 }
                 if constexpr (joined_operators<Ops>) {
-                    // The name is that of one of two, and the other is in another module.
+                    // The name is that of one of two operators, and the other is in another module.
                     if (!ends && module != 0 && tree.end(module) == module + 1 &&
                         context.ops().is_joined(*it)) {
                         module = tree.parent(module);
@@ -104,7 +104,7 @@ struct leftovers {
     }
 
 private:
-    /// What was put in to lay data out for a runtime belongs where the data comes from.
+    /// Layout conversions inserted for a runtime belong where the data come from.
     template <class Ops, class Modules>
     static void follow_data(evidence_context<Ops, Modules>& context,
                             std::unordered_map<id, std::pair<id, float>>& found) {
@@ -133,7 +133,7 @@ private:
         }
     }
 
-    /// Constants whose metadata say what they were folded from.
+    /// Constants whose metadata list what they were folded from.
     template <class Ops, class Modules>
     static void add_folded(evidence_context<Ops, Modules>& context,
                            std::unordered_map<id, std::pair<id, float>>& found) {

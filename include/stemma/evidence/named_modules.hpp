@@ -20,20 +20,20 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
+/// What names and metadata alone reveal about modules, before looking at the wiring of operators.
 struct named_modules {
     module_tree_builder builder; ///< of the modules in metadata and in names of parameters
     module_tree modules;         ///< what it built
     std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
-    std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
-    id size = 0;                ///< how many modules the builder had before those of `folded`
-    detail::scope_table scopes; ///< of the operators' names
-    detail::hierarchy_table hierarchies; ///< of the operators' metadata
+    std::vector<std::pair<id, id>> folded; ///< a parameter, and an owner of what it was folded from
+    id size = 0;                           ///< number of modules before those of `folded`
+    detail::scope_table scopes;            ///< of the operators' names
+    detail::hierarchy_table hierarchies;   ///< of the operators' metadata
 };
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
 /// in the names of operators.
-/// Requires: several threads may read `ops` at once, if so many are given.
+/// Requires: `ops` may be read by as many threads as are given.
 /// Complexity: O(bytes of names and metadata) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>

@@ -20,12 +20,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Evidence from the parameters that are read: `encoder.layer.0.attention.self.query.weight`.
+/// Evidence from the parameters read: `encoder.layer.0.attention.self.query.weight`.
 ///
-/// A witness, not a proof: the operator may belong to the owner, to a module above it that uses the
-/// parameter itself, or, when the owner hands it down, to one below. A parameter of several owners
-/// makes a claim for each, surer ones for those that the type of the operator favours; of several
-/// parameters those owners count that all have in common, else the common ancestor of all.
+/// A witness, not a proof: the operator may belong to the owner, to an ancestor that uses the
+/// parameter itself or, when the owner passes it down, to a descendant. A parameter with several
+/// owners makes a claim for each, with more confidence for those that the operator's type favours;
+/// of several parameters, the owners common to all count, else the common ancestor of all.
 struct parameter_names {
     using policy_category = evidence_category;
 
@@ -43,7 +43,7 @@ struct parameter_names {
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            id first = no_id; // parameter that has owners
+            id first = no_id; // first parameter with owners
             bool several = false;
             ops_->for_each_parameter(vertex, [&](id p) {
                 if (p != first && !owners_->of(p).empty()) {
@@ -76,8 +76,8 @@ struct parameter_names {
         }
 
     private:
-        /// Returns: what calls a module that owns parameters of an operator, where that was joined
-        /// with one beside the module.
+        /// Returns: the parent of the module that owns an operator's parameters, if the operator
+        /// was fused with one outside the module.
         [[nodiscard]] id around_joined(operator_t<Ops> vertex, id module) const {
             const tree_index& tree = modules_->index();
             if constexpr (joined_operators<Ops>) {
@@ -88,17 +88,17 @@ struct parameter_names {
             return module;
         }
 
-        /// Whether names and metadata stop at a module above, so that parameters tell more.
+        /// Whether names and metadata stop at an ancestor, so that parameters say more.
         [[nodiscard]] bool is_below_shallow(id module) const {
             return std::any_of(shallow_.begin(), shallow_.end(), [&](id m) {
                 return m != module && modules_->index().is_ancestor(m, module);
             });
         }
 
-        // What only operators with several parameters need stays apart: within the loop over
-        // operators it would take the others' registers.
+        // Code needed only for operators with several parameters is kept out of line: in the loop
+        // over operators it would take registers from the others.
 
-        /// Returns: whether some parameter that has owners has others than these.
+        /// Returns: whether some parameter with owners has different ones.
         [[nodiscard, gnu::noinline]] bool owners_differ(operator_t<Ops> vertex,
                                                         std::span<const id> first) const {
             bool differ = false;
@@ -110,7 +110,7 @@ struct parameter_names {
             return differ;
         }
 
-        /// Returns: the owners that all parameters have, else what is above all of them.
+        /// Returns: the owners common to all parameters, else the common ancestor of all.
         [[nodiscard, gnu::noinline]] std::vector<id>
         join_owners(operator_t<Ops> vertex, std::span<const id> candidates) const {
             std::vector<id> common(candidates.begin(), candidates.end());

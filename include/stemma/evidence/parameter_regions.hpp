@@ -23,7 +23,7 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Evidence from parameters for the operators around those that read them, where names and metadata
 /// are gone: the rest of a module that reads its parameters in its last steps, and what a module
-/// does with the results of the modules it calls.
+/// does with the results of its children.
 struct parameter_regions {
     using policy_category = evidence_category;
 
@@ -57,7 +57,7 @@ struct parameter_regions {
         return {context.ops(), std::move(found)};
     }
 
-    /// Returns: members of sequences that operators speak of and the modules lack, as they have no
+    /// Returns: sequence members that operators imply and the modules lack, as they have no
     /// parameters: the sequence and a number; sorted. Complexity: O(V + E).
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
@@ -76,11 +76,11 @@ struct parameter_regions {
     }
 
 private:
-    /// Whether parameters are what tells of operators.
+    /// Whether parameters are the main evidence about operators.
     template <class Ops, class Modules>
     [[nodiscard]] static bool has_regions(evidence_context<Ops, Modules>& context) {
-        // Where names have scopes, what is left is better told by its neighbours; and where most
-        // have metadata, as constants are what is left.
+        // If names have scopes, the remaining operators are better placed by their neighbours; and
+        // if most have metadata, the remaining ones are constants.
         constexpr std::size_t few = 20;
         const auto& scopes = context.scopes().scope_of;
         const auto& chains = context.hierarchies().chain_of;

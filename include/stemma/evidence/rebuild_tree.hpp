@@ -26,15 +26,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A module tree made from the operators alone, with what was learnt about them on the way.
+/// A module tree reconstructed from the operators alone, with facts learnt on the way.
 struct rebuilt_tree {
-    module_tree modules;  ///< of unknown classes where nothing tells them
+    module_tree modules;  ///< classes may be unknown
     evidence_facts facts; ///< scopes, hierarchies, and their modules in `modules`
 };
 
 namespace detail {
 
-/// Gives the modules of scopes, and their callers, the numbers that `number(m)` returns.
+/// Replaces the modules of scopes, and their callers, by `number(m)`.
 template <class Number>
 void renumber(scope_modules& scopes, Number number) {
     const auto change = [&](scope_module& bound) {
@@ -49,8 +49,8 @@ void renumber(scope_modules& scopes, Number number) {
     }
 }
 
-/// Adds the members of sequences that only operators speak of. `module_at` has the numbers of
-/// modules in the builder, by rank. Returns: whether there were any.
+/// Adds the sequence members that only operators imply. `module_at` maps ranks to modules of the
+/// builder. Returns: whether there were any.
 template <class Ops>
 [[nodiscard]] bool add_missing_members(const Ops& ops, rebuilt_tree& tree,
                                        std::span<const id> module_at, module_tree_builder& builder,
@@ -66,11 +66,10 @@ template <class Ops>
 
 } // namespace detail
 
-/// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
-/// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
-/// numbers of calls where scopes do.
-/// Requires: several threads may read `ops` at once, if so many are given; `named` was collected of
-///   the same operators.
+/// Reconstructs a module tree from the hierarchies in operator metadata, the paths in parameter
+/// names and the scopes in operator names. Classes come from metadata, call numbers from scopes.
+/// Requires: `ops` may be read by as many threads as are given; `named` was collected from the same
+/// operators.
 /// Complexity: O(operators + parameters + depth * scopes) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
@@ -133,7 +132,7 @@ template <named_operators Ops>
     return result;
 }
 
-/// As above, of operators of which nothing was collected yet; the root is called `root_name`.
+/// As above, collecting names first; the root is called `root_name`.
 template <named_operators Ops>
     requires parameter_readers<Ops>
 [[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
@@ -141,7 +140,7 @@ template <named_operators Ops>
     return rebuild_tree(ops, collect_named_modules(ops, root_name, threads), threads);
 }
 
-/// Refuses operators that are none, with a sentence.
+/// Rejects types that are no operator views, with an explanation.
 template <class Ops, class... Others>
     requires(!operator_view<Ops>)
 rebuilt_tree rebuild_tree(const Ops&, const Others&...) {

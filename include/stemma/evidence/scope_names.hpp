@@ -15,8 +15,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Evidence from scoped names: `/encoder/layer.0/attention/self/query/MatMul`. What the name of a
-/// call says is left to `function_calls`.
+/// Evidence from scoped names: `/encoder/layer.0/attention/self/query/MatMul`. Names of calls are
+/// left to `function_calls`.
 struct scope_names {
     using policy_category = evidence_category;
 

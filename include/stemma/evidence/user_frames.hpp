@@ -25,7 +25,7 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
     { p.kind(at) } -> std::same_as<frame_kind>;
 };
 
-/// Whether the folders `wanted` (`torch/nn`) stand somewhere in a path, one behind the other.
+/// Whether a path contains the folders `wanted` (`torch/nn`) consecutively.
 [[nodiscard]] inline bool has_folders(std::string_view path, std::string_view wanted) noexcept {
     for (auto at = path.find(wanted); at != path.npos && !wanted.empty();
          at = path.find(wanted, at + 1)) {
@@ -37,8 +37,8 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
     return false;
 }
 
-/// Returns: where the part of a path begins that names a package which was installed, `npos` where
-/// it names none: behind the last `site-packages` or `dist-packages`.
+/// Returns: the start of the part of a path that names an installed package: after the last
+/// `site-packages` or `dist-packages`; `npos` if there is none.
 [[nodiscard]] inline std::size_t installed_part(std::string_view path) noexcept {
     constexpr std::string_view folders[]{"/site-packages/", "/dist-packages/"};
     auto found = path.npos;
@@ -50,8 +50,8 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
     return found;
 }
 
-/// Returns: where the part of a path begins that names a module of Python itself, or `npos`: behind
-/// `lib/python3.11/`, in Windows behind `Python311/Lib/`.
+/// Returns: the start of the part of a path that names a module of Python itself, or `npos`: after
+/// `lib/python3.11/`, on Windows after `Python311/Lib/`.
 [[nodiscard]] inline std::size_t standard_part(std::string_view path) noexcept {
     const auto behind = [&](std::string_view folder) -> std::size_t {
         const auto at = path.rfind(folder);
@@ -70,7 +70,7 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
                                                                             : path.npos;
 }
 
-/// Returns: a path with `/` for `\`. Complexity: O(length).
+/// Returns: a path with `\` replaced by `/`. Complexity: O(length).
 [[nodiscard]] inline std::string with_slashes(std::string_view path) {
     std::string text(path);
     std::replace(text.begin(), text.end(), '\\', '/');
@@ -79,24 +79,24 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
 
 } // namespace detail
 
-/// Says whose the frames of call stacks are. Of a stack, a user is shown the innermost frame that
-/// is `own`; where there is none, that of a `package`, else the innermost one.
+/// Decides whose code the frames of call stacks are. Of a stack, a user sees the innermost frame
+/// that is `own`; if there is none, the innermost `package` one, else the innermost one.
 ///
-/// `kind(at)`: who wrote the line `at`, whose file is a full path as the exporter wrote it.
+/// `kind(at)`: the author of line `at`, whose file is a full path as the exporter wrote it.
 ///
 /// Requires: the same answer for the same file and function.
 /// Complexity: callers ask once per frame.
 template <class P>
 concept frames_policy = policy_for<P, frames_category> && detail::has_frame_kind<P>;
 
-/// All files are the user's, but those of packages that are installed, of PyTorch, of packages of
-/// models, of Python, and code that was generated.
+/// All files are the user's, except those of installed packages, of PyTorch, of model packages, of
+/// Python, and generated code.
 struct not_in_packages {
     using policy_category = frames_category;
 
     /// Further packages, as folders in a path: `mylib/models`.
     std::vector<std::string> packages{};
-    /// Folders that are the user's all the same, also where they are installed: `transformers`.
+    /// Folders that are the user's even where installed: `transformers`.
     std::vector<std::string> own{};
 
     [[nodiscard]] frame_kind kind(const source_position& at) const {
@@ -130,7 +130,7 @@ struct not_in_packages {
     }
 
 private:
-    // Two folders each, as users call theirs `torch` or `transformers` as well.
+    // Two folders each, as users call their own ones `torch` or `transformers` too.
     static constexpr std::array<std::string_view, 16> torch_folders{"torch/nn",
                                                                     "torch/_dynamo",
                                                                     "torch/_export",
@@ -162,12 +162,12 @@ private:
                                                                "torch_xla"};
 };
 
-/// The user's are files below some folders only; all else is as `not_in_packages` says, and of
-/// nobody's own.
+/// Only files below certain folders are the user's; the rest is classified by `not_in_packages`,
+/// never as the user's.
 struct in_folders {
     using policy_category = frames_category;
 
-    std::vector<std::string> folders{}; ///< as they stand in a path: `my_project/models`
+    std::vector<std::string> folders{}; ///< as in a path: `my_project/models`
 
     [[nodiscard]] frame_kind kind(const source_position& at) const {
         const auto kind = not_in_packages{.packages = {}, .own = folders}.kind(at);
@@ -179,7 +179,7 @@ struct in_folders {
     }
 };
 
-/// Every frame counts: shown is the innermost one, be it in PyTorch.
+/// Shows the innermost frame, even in PyTorch.
 struct innermost_frame {
     using policy_category = frames_category;
 
@@ -203,7 +203,7 @@ public:
             return chosen.kind(at);
         }) {}
 
-    /// Kinds are what `kind(at)` says.
+    /// Uses `kind(at)`.
     template <detail::held_function<any_frames, frame_kind, const source_position&> F>
     any_frames(F kind) // NOLINT(google-explicit-constructor): as above
         : kind_(std::move(kind)) {}
@@ -219,7 +219,7 @@ private:
     std::function<frame_kind(const source_position&)> kind_;
 };
 
-/// Put `static_assert(explain_frames_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_frames_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_frames_policy() {
     static_assert(std::copy_constructible<P>, "frames policy: make the class copyable");

@@ -14,9 +14,9 @@ namespace stemma::inline STEMMA_ABI {
 namespace detail {
 
 struct file_mark {
-    std::size_t at;         ///< bytes from the start
-    std::string_view bytes; ///< that stand there
-    bool zeros_before;      ///< the two bytes before are zero, as no message of protobuf has them
+    std::size_t at;         ///< offset from the start
+    std::string_view bytes; ///< expected there
+    bool zeros_before;      ///< preceded by two zero bytes, which no protobuf message begins with
     std::string_view text;  ///< what such a file is, and what to do
 };
 
@@ -47,7 +47,7 @@ inline constexpr std::array<file_mark, 17> file_marks{{
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/// Whether bytes begin with text of some length, rather than with the tags of a message.
+/// Whether the bytes look like text rather than protobuf tags.
 [[nodiscard]] inline bool begins_as_text(std::string_view bytes) noexcept {
     constexpr std::size_t least = 4;
     constexpr std::size_t most = 512;
@@ -57,16 +57,15 @@ inline constexpr std::array<file_mark, 17> file_marks{{
            });
 }
 
-/// Whether text begins as protobuf's text format does: `name: value` or `name {`.
+/// Whether text looks like protobuf's text format: `name: value` or `name {`.
 [[nodiscard]] inline bool begins_as_text_format(std::string_view text) noexcept {
     const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
     const auto rest = end == text.npos ? std::string_view() : text.substr(end);
     return end != 0 && (rest.starts_with(':') || rest.starts_with(" {") || rest.starts_with("{"));
 }
 
-/// Returns: what bytes are that are no ONNX model, and what to do, as the rest of a sentence about
-/// the file; "" where they look like nothing else. Complexity: O(1), but for blanks that they begin
-/// with.
+/// Returns: what a file that is no ONNX model contains, and what to do about it, as the end of a
+/// sentence about the file; "" if unrecognized. Complexity: O(1) after leading blanks.
 [[nodiscard]] inline std::string_view foreign_file_text(std::string_view bytes) noexcept {
     for (const auto& mark : detail::file_marks) {
         const bool marked = bytes.size() >= mark.at + mark.bytes.size() &&
@@ -76,7 +75,7 @@ inline constexpr std::array<file_mark, 17> file_marks{{
             return mark.text;
         }
     }
-    // safetensors: eight bytes of length, of which the upper ones are zero, and JSON.
+    // safetensors: an eight-byte length whose upper bytes are zero, then JSON.
     if (bytes.size() > 9 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
         bytes[8] == '{' && (bytes[9] == '"' || bytes[9] == '}')) {
         return "is a safetensors file of weights: export the model to ONNX";

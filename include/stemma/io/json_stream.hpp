@@ -16,7 +16,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Takes the parts of a JSON document one after the other.
+/// Receives the parts of a JSON document one at a time.
 template <class Handler>
 concept json_handler = requires(Handler& handler, const std::string& path, detail::json_part part) {
     { handler.wants(path) } -> std::convertible_to<bool>;
@@ -26,8 +26,8 @@ concept json_handler = requires(Handler& handler, const std::string& path, detai
 
 namespace detail {
 
-/// Builds a value for each element of the arrays that stand directly in the document or in one of
-/// its members, and for each scalar there; hands it on and forgets it.
+/// Builds a value for each element of the arrays directly in the document or in one of its members,
+/// and for each scalar there; passes it on and forgets it.
 template <json_handler Handler>
 class json_splitter {
 public:
@@ -114,7 +114,7 @@ public:
     [[nodiscard]] bool saw_document() const noexcept { return saw_document_; }
 
 private:
-    // Beyond any real document; keeps a hostile one from building a value without end.
+    // Beyond any real document; keeps a hostile one from building a value without bound.
     static constexpr std::size_t max_depth = 1000;
 
     [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
@@ -177,13 +177,13 @@ private:
 
     Handler& handler_;
     std::string_view file_;
-    std::vector<std::string> path_; // open members, the document itself first
+    std::vector<std::string> path_; // open members, the document first
     std::string name_;
     std::string array_;
-    json_value value_;      // that is being built
-    std::size_t depth_ = 0; // of what is open inside of it
+    json_value value_;      // the one being built
+    std::size_t depth_ = 0; // of nesting within it
     bool in_array_ = false;
-    bool wanted_ = true; // what is not has no value built
+    bool wanted_ = true; // unwanted ones are not built
     bool saw_document_ = false;
 };
 
@@ -195,10 +195,10 @@ namespace detail {
 
 /// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
 /// `handler.scalar(path, value)` for everything else, where the path is `modules` or
-/// `trace.events`. Members nested deeper are part of an element, or come as one scalar.
-/// `handler.wants(path)` is asked before the first element of an array, all of which are passed
-/// over if it says no. A part is valid during the call. Throws: `error` of `error_code::malformed`
-/// naming `file` and the byte. Complexity: O(bytes); memory for one element.
+/// `trace.events`. Deeper members are part of an element, or come as one scalar.
+/// `handler.wants(path)` is called before the first element of an array; if it returns false, all
+/// are skipped. A part is valid during the call. Throws: `error` of `error_code::malformed` naming
+/// `file` and the byte. Complexity: O(bytes); memory for one element.
 template <json_handler Handler>
 void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
     detail::json_splitter<Handler> splitter(handler, file);

@@ -42,7 +42,7 @@ namespace detail {
 
 /// Returns: whether all of `text` is well-formed UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
-    unsigned char bits = 0; // nearly all texts are ASCII, which this sees many bytes at a time
+    unsigned char bits = 0; // most texts are ASCII; this checks many bytes at a time
     for (const char c : text) {
         bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
     }
@@ -59,8 +59,8 @@ namespace detail {
     return true;
 }
 
-/// Returns: a position before which nothing in `text` needs an escape or a look at its UTF-8.
-/// Nearly all texts are plain, so eight characters are tested at a time.
+/// Returns: a position before which nothing in `text` needs escaping or UTF-8 validation. Nearly
+/// all texts are plain, so eight characters are tested at a time.
 [[nodiscard]] inline std::size_t plain_prefix(std::string_view text) noexcept {
     constexpr std::uint64_t ones = 0x0101'0101'0101'0101U;
     constexpr std::uint64_t tops = 0x8080'8080'8080'8080U;
@@ -81,7 +81,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Appends `text` as a JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD.
+/// Appends `text` as a quoted JSON string. Invalid UTF-8 becomes U+FFFD.
 /// Complexity: O(length); runs without special characters are copied whole.
 inline void append_json_string(std::string_view text, std::string& out) {
     constexpr std::string_view hex = "0123456789abcdef";

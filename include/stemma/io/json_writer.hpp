@@ -16,25 +16,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Something that takes text piece by piece: `output_file` is one.
+/// Accepts text piece by piece, as `output_file` does.
 template <class Sink>
 concept text_sink = requires(Sink& sink, std::string_view text) {
     sink.write(text);
 };
 
-/// Takes text into a string.
+/// Collects text in a string.
 struct string_sink {
     std::string text; ///< all that was written
 
-    /// Never fails but for want of memory.
+    /// Appends; throws only if memory runs out.
     void write(std::string_view more) { text.append(more); }
 };
 
-/// Writes one JSON document to a sink as it is told, value by value; never holds more than a
-/// buffer. nlohmann's document takes ten times as long (bench/io/json_writer_bench.cpp), and memory
-/// for all of it.
+/// Writes one JSON document to a sink value by value, holding no more than a buffer. nlohmann's
+/// document takes ten times as long (bench/io/json_writer_bench.cpp), and memory for all of it.
 ///
-/// An object or array is written on one line when it is opened `flat`, else one entry a line.
+/// An object or array opened `flat` is written on one line, else with one entry per line.
 /// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
 template <text_sink Sink>
 class json_writer {
@@ -45,19 +44,19 @@ public:
     json_writer(const json_writer&) = delete;
     json_writer& operator=(const json_writer&) = delete;
 
-    /// Opens an object as the next value; `flat` holds for all that it contains.
+    /// Opens an object as the next value; `flat` applies to everything in it.
     void begin_object(bool flat = false) { open('{', flat); }
 
-    /// Closes the object opened last, which then is complete.
+    /// Closes the object opened last.
     void end_object() { close('}'); }
 
-    /// Opens an array as the next value; `flat` holds for all that it contains.
+    /// Opens an array as the next value; `flat` applies to everything in it.
     void begin_array(bool flat = false) { open('[', flat); }
 
-    /// Closes the array opened last, which then is complete.
+    /// Closes the array opened last.
     void end_array() { close(']'); }
 
-    /// Names the next value. Keys are written in the order they come, twice when they come twice.
+    /// Names the next value. Keys are written in call order, duplicates included.
     void key(std::string_view name) {
         separate();
         append_json_string(name, buffer_);
@@ -65,7 +64,7 @@ public:
         after_key_ = true;
     }
 
-    /// A string, escaped as JSON asks; bytes that are not valid UTF-8 are written as U+FFFD.
+    /// A string, escaped; invalid UTF-8 becomes U+FFFD.
     void value(std::string_view text) {
         separate();
         append_json_string(text, buffer_);
@@ -78,13 +77,13 @@ public:
     /// As a string.
     void value(const std::string& text) { value(std::string_view(text)); }
 
-    /// `true` or `false`; nothing else turns into a bool on the way.
+    /// `true` or `false`; accepts no implicit conversions to bool.
     void value(std::same_as<bool> auto truth) {
         separate();
         buffer_.append(truth ? "true" : "false");
     }
 
-    /// A number, all digits of it.
+    /// A number, with all its digits.
     template <std::integral Number>
         requires(!std::same_as<Number, bool>)
     void value(Number number) {
@@ -93,7 +92,7 @@ public:
         flush_if_full();
     }
 
-    /// The shortest decimal that reads back as the same number; null for what JSON has no number.
+    /// The shortest decimal that reads back as the same number; null for infinities and NaN.
     void value(std::floating_point auto number) {
         separate();
         if (std::isfinite(number)) {
@@ -117,7 +116,7 @@ public:
         value(what);
     }
 
-    /// Ends the document with a line break and hands everything to the sink.
+    /// Ends the document with a line break and flushes everything to the sink.
     void finish() {
         buffer_.push_back('\n');
         sink_->write(buffer_);
@@ -190,7 +189,7 @@ private:
     Sink* sink_;
     std::string buffer_;
     std::size_t depth_ = 0;
-    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside of any
+    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside any
     bool first_ = true;
     bool after_key_ = false;
 };

@@ -21,10 +21,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// In which pages a file is mapped that the system keeps in large ones.
+/// The page size with which to map a file that the system caches in large folios.
 enum class mapped_pages : std::uint8_t {
-    any,  ///< in those: every byte that is read brings up to 2 MiB into the memory of the process
-    small ///< what is read and little around it, which is slower where all is read; on Linux only
+    any,  ///< large: reading a byte maps up to 2 MiB into the process
+    small ///< maps little beyond what is read; slower if all is read; Linux only
 };
 
 #if STEMMA_IO >= 1
@@ -32,9 +32,10 @@ enum class mapped_pages : std::uint8_t {
 namespace detail {
 
 #    if STEMMA_IO >= 2
-/// Maps a file where large pages do not fit. Linux keeps what was just written in such.
+/// Maps a file at an address where large pages do not fit. Linux keeps recently written data in
+/// large ones.
 ///
-/// Returns: where it begins, or `MAP_FAILED` and `errno`.
+/// Returns: the beginning, or `MAP_FAILED` with `errno` set.
 [[nodiscard]] inline void* map_in_small_pages(int descriptor, std::size_t size) noexcept {
     constexpr std::uintptr_t large_page = 1U << 21U;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -70,13 +71,13 @@ namespace detail {
 
 } // namespace detail
 
-/// The bytes of a file, mapped: pages are read when they are touched. Or bytes in memory, for
-/// whoever takes a file.
+/// The bytes of a file, mapped: pages are read when touched. Or bytes in memory, for code that
+/// expects a file.
 ///
 /// The file must not shrink while it is mapped.
 class mapped_file {
 public:
-    /// Returns: bytes in memory; `name` stands for a path in messages.
+    /// Returns: bytes in memory; `name` stands in for a path in messages.
     [[nodiscard]] static mapped_file holding(std::string bytes, std::string name) {
         mapped_file file;
         file.path_ = std::move(name);
@@ -86,7 +87,7 @@ public:
         return file;
     }
 
-    /// As `holding`, of bytes that stay with the caller. Requires: they outlive the result.
+    /// As `holding`, for bytes that the caller keeps. Requires: they outlive the result.
     [[nodiscard]] static mapped_file viewing(std::string_view bytes, std::string name) {
         mapped_file file;
         file.path_ = std::move(name);
@@ -131,8 +132,8 @@ public:
         }
     }
 
-    /// Leaves `other` without bytes; views of them stay valid, but for those of a pipe and of bytes
-    /// that are held.
+    /// Leaves `other` empty; views of the bytes stay valid, except for those of a pipe or held
+    /// bytes.
     mapped_file(mapped_file&& other) noexcept { swap(other); }
 
     /// Leaves `other` with what this one held.
@@ -143,7 +144,7 @@ public:
     mapped_file(const mapped_file&) = delete;
     mapped_file& operator=(const mapped_file&) = delete;
 
-    /// Ends every view of the bytes.
+    /// Invalidates every view of the bytes.
     ~mapped_file() {
         if (mapped_) {
             ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
@@ -153,11 +154,11 @@ public:
         }
     }
 
-    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe and for
-    /// bytes that are held.
+    /// Valid as long as the file stays mapped; moving it preserves that, except for a pipe or held
+    /// bytes.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
 
-    /// Copies a range to `to` without making its pages part of the memory of the process.
+    /// Copies a range to `to` without adding its pages to the process's memory.
     /// Throws: `error` of `error_code::cannot_read`. Complexity: O(size).
     void read(std::size_t offset, std::size_t size, char* to) const {
         if (descriptor() < 0) {
@@ -179,8 +180,8 @@ public:
         }
     }
 
-    /// Says that a range will hardly be read again: its pages leave the memory of the process, and
-    /// come back if it is.
+    /// Hints that a range will hardly be read again: its pages leave the process's memory, and come
+    /// back if touched.
     void release(std::size_t offset, std::size_t size) const noexcept {
         if (mapped_ && size > 0) {
             const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -197,13 +198,13 @@ public:
         }
     }
 
-    /// As it was given.
+    /// The path as given.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    /// Returns: a descriptor from which ranges can be copied by position, or -1.
+    /// Returns: a descriptor for positional copies of ranges, or -1.
     [[nodiscard]] int descriptor() const noexcept { return stream_.empty() ? descriptor_ : -1; }
 
-    /// Gives the descriptor back, of which a process has few; the bytes stay.
+    /// Closes the descriptor, a scarce resource; the bytes stay.
     void release_descriptor() noexcept {
         if (descriptor_ >= 0) {
             ::close(std::exchange(descriptor_, -1));

@@ -22,21 +22,20 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a caller knows of the place where a file is to stand.
+/// What a caller knows about the target of a file.
 enum class target_state : std::uint8_t {
-    unknown, ///< whoever writes there looks first
-    absent   ///< nothing is there: nobody looks, which takes as long as making a small file; what
-             ///< is there all the same is replaced
+    unknown, ///< check before writing
+    absent   ///< skip the check, which costs as much as creating a small file; an existing file is
+             ///< replaced
 };
 
 #if STEMMA_IO >= 1
 
-/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
-/// permissions that had.
+/// A file that appears whole or not at all: `commit` replaces the target, keeping its permissions.
 ///
-/// What is written goes to a file without a name in the target's folder, so nothing is left behind
-/// by a process that is killed; where the file system has none, to one with a name of its own. A
-/// target that is no regular file (a device, a pipe) is written directly.
+/// Output goes to an unnamed file in the target's folder, so a killed process leaves nothing
+/// behind; on file systems without unnamed files, to a temporary one. A target that is no regular
+/// file (a device, a pipe) is written directly.
 class output_file {
 public:
     /// Throws: `error` of `error_code::cannot_write`, as do all members.
@@ -57,7 +56,7 @@ public:
         }
         open_descriptor();
         if (exists && !direct_) {
-            static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777)); // as it was
+            static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777)); // as before
         }
         writer_.attach(descriptor_);
     }
@@ -65,7 +64,7 @@ public:
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
-    /// What was not committed is gone.
+    /// Discards anything not committed.
     ~output_file() {
         if (descriptor_ >= 0) {
             ::close(descriptor_);
@@ -78,11 +77,10 @@ public:
     /// Appends; the bytes are copied or written before it returns.
     void write(std::string_view bytes) { writer_.write(bytes); }
 
-    /// As `write`, but hands the bytes over at once: for what the caller has collected.
+    /// As `write`, but writes at once: for data the caller has already buffered.
     void write_now(std::string_view bytes) { writer_.write_through(bytes); }
 
-    /// Appends a range of `file`; a long one does not pass through this process where the system
-    /// can do without.
+    /// Appends a range of `file`; a long one bypasses this process if the system allows.
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
         writer_.copy(file, offset, size);
     }
@@ -90,8 +88,8 @@ public:
     /// Whether an `output_range` can write to it.
     [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
 
-    /// Makes room for a file of so many bytes, all of which will be written. Where the file system
-    /// allocates them beforehand, to write them takes less time; nothing depends on it.
+    /// Reserves space for a file of that size, all of which will be written. Speeds up writing on
+    /// file systems that preallocate; nothing depends on it.
     void reserve(std::int64_t size) const noexcept {
 #    if STEMMA_IO >= 2
         if (!direct_) {
@@ -102,8 +100,8 @@ public:
 #    endif
     }
 
-    /// Hands over all that was written, so that `commit` has less to do; nothing is written
-    /// afterwards. `sync` waits until the bytes are on the medium.
+    /// Writes everything out so that `commit` has less to do; no writes may follow. `sync` waits
+    /// until the bytes are on the medium.
     void finish(bool sync = true) {
         writer_.flush();
         if (!direct_ && sync && !synced_ && ::fsync(descriptor_) != 0) {
@@ -112,7 +110,7 @@ public:
         synced_ = synced_ || sync;
     }
 
-    /// Puts the file in its place. `sync` waits until the bytes are on the medium.
+    /// Moves the file into place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
         finish(sync);
         if (!direct_) {
@@ -174,8 +172,8 @@ private:
     }
 
 #    if STEMMA_IO >= 2
-    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
-    // renamed from. Returns: whether it has that of the target.
+    // A link cannot replace a file; if there is one, the unnamed file is first linked under a
+    // temporary name to rename from. Returns: whether it has the target's name.
     [[nodiscard]] bool link_in_place() {
         if (link_as(target_)) {
             return true;
@@ -192,7 +190,7 @@ private:
     }
 
     [[nodiscard]] bool link_as(const std::string& name) const {
-        // Not for everybody, but at half the cost.
+        // Privileged, but half the cost.
         if (::linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) {
             return true;
         }
@@ -213,17 +211,17 @@ private:
     }
 
     std::string path_;
-    std::string target_;    // behind symbolic links
-    std::string temporary_; // its name, while it has one
+    std::string target_;    // with symbolic links resolved
+    std::string temporary_; // temporary name, if any
     detail::buffered_writer writer_{path_};
-    mutable std::mutex turns_; // of the ranges
+    mutable std::mutex turns_; // between ranges
     int descriptor_ = -1;
     bool direct_ = false;
     bool synced_ = false;
 };
 
-/// A part of a file that is written from a known position on, so that several threads can write one
-/// file. What is written by other means starts at its front.
+/// A part of a file written from a known position on, so that several threads can write one file.
+/// Data written otherwise goes at the file's front.
 class output_range {
 public:
     /// Requires: `file.takes_ranges()`, and outlives the range.
@@ -239,13 +237,13 @@ public:
         writer_.copy(from, offset, size);
     }
 
-    /// Goes on at another position of the same file, once all before is handed over.
+    /// Continues at another position of the same file, after flushing.
     void move_to(std::uint64_t position) {
         finish();
         writer_.move_to(static_cast<off_t>(position));
     }
 
-    /// Hands over what is still held back.
+    /// Flushes the buffer.
     void finish() { writer_.flush(); }
 
 private:
@@ -254,8 +252,7 @@ private:
 
 #else
 
-/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
-/// permissions that had.
+/// A file that appears whole or not at all: `commit` replaces the target, keeping its permissions.
 class output_file {
 public:
     explicit output_file(std::string path, target_state state = target_state::unknown)
@@ -323,7 +320,7 @@ public:
         }
         std::error_code failed;
         if (permissions_ != std::filesystem::perms::unknown) {
-            std::filesystem::permissions(temporary_, permissions_, failed); // as it was
+            std::filesystem::permissions(temporary_, permissions_, failed); // as before
         }
         std::filesystem::rename(temporary_, target_, failed);
         if (failed) {
@@ -333,8 +330,8 @@ public:
     }
 
 private:
-    // Nothing standard opens only what is not there; two processes that write the same file at the
-    // same moment may both take a name.
+    // No standard function opens a file only if it is absent; two processes writing the same file
+    // at the same moment may pick the same name.
     void open_temporary() {
         std::error_code none;
         for (unsigned attempt = 0; attempt < 100; ++attempt) {
@@ -357,14 +354,14 @@ private:
     }
 
     std::string path_;
-    std::string target_; // behind symbolic links
+    std::string target_; // with symbolic links resolved
     std::string temporary_;
     std::ofstream stream_;
     std::filesystem::perms permissions_ = std::filesystem::perms::unknown; // of what is replaced
     bool direct_ = false;
 };
 
-/// Of no use here, as a stream has one position.
+/// Unusable here, as a stream has one position.
 class output_range {
 public:
     output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }

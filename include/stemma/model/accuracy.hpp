@@ -12,7 +12,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How a found module stands to the true one.
+/// How an inferred module relates to the true one.
 enum class relation : std::uint8_t {
     exact,        ///< the same
     ancestor,     ///< above it
@@ -20,35 +20,35 @@ enum class relation : std::uint8_t {
     contaminated, ///< neither: the two sit in different children of their common ancestor
 };
 
-/// Returns: how the module that was found lies to the true one.
-[[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
-    return found == truth                      ? relation::exact
-           : modules.is_ancestor(found, truth) ? relation::ancestor
-           : modules.is_ancestor(truth, found) ? relation::descendant
-                                               : relation::contaminated;
+/// Returns: how the inferred module relates to the true one.
+[[nodiscard]] inline relation relate(const tree_index& modules, id inferred, id truth) noexcept {
+    return inferred == truth                      ? relation::exact
+           : modules.is_ancestor(inferred, truth) ? relation::ancestor
+           : modules.is_ancestor(truth, inferred) ? relation::descendant
+                                                  : relation::contaminated;
 }
 
-/// The same for dotted paths, for modules that one tree need not hold both.
-[[nodiscard]] inline relation relate(std::string_view found, std::string_view truth) noexcept {
+/// The same for dotted paths of modules that need not be in one tree.
+[[nodiscard]] inline relation relate(std::string_view inferred, std::string_view truth) noexcept {
     const auto is_above = [](std::string_view above, std::string_view below) {
         return above.empty() || (below.starts_with(above) && below.size() > above.size() &&
                                  below[above.size()] == '.');
     };
-    return found == truth           ? relation::exact
-           : is_above(found, truth) ? relation::ancestor
-           : is_above(truth, found) ? relation::descendant
-                                    : relation::contaminated;
+    return inferred == truth           ? relation::exact
+           : is_above(inferred, truth) ? relation::ancestor
+           : is_above(truth, inferred) ? relation::descendant
+                                       : relation::contaminated;
 }
 
-/// How many operators stand in which relation to the truth.
+/// Counts of operators by relation to the truth.
 struct accuracy {
     std::size_t exact = 0;        ///< at the true module
     std::size_t ancestor = 0;     ///< above it
     std::size_t descendant = 0;   ///< below it
     std::size_t contaminated = 0; ///< elsewhere
-    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
+    std::size_t missing = 0;      ///< operators with a truth but no inferred module
 
-    /// Counts an operator of which something was found.
+    /// Counts an operator for which a module was inferred.
     void add(relation r) noexcept {
         (r == relation::exact        ? exact
          : r == relation::ancestor   ? ancestor
@@ -74,19 +74,20 @@ struct accuracy {
     friend bool operator==(const accuracy&, const accuracy&) = default;
 };
 
-/// Compares what was found with an oracle; both are by vertex index, `no_id` where nothing is
-/// known. Operators without a truth do not count. Complexity: O(n).
-[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules, std::span<const id> found,
+/// Compares inferred modules with an oracle; both are by vertex index, `no_id` where unknown.
+/// Operators without a truth are not counted. Complexity: O(n).
+[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules,
+                                               std::span<const id> inferred,
                                                std::span<const id> truth) {
     accuracy result;
     for (std::size_t v = 0; v < truth.size(); ++v) {
         if (truth[v] == no_id) {
             continue;
         }
-        if (found[v] == no_id) {
+        if (inferred[v] == no_id) {
             ++result.missing;
         } else {
-            result.add(relate(modules, found[v], truth[v]));
+            result.add(relate(modules, inferred[v], truth[v]));
         }
     }
     return result;

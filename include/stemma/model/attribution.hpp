@@ -17,37 +17,36 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
-/// propagation. Numbers from `provenance_count` on are sources that the library does not know; a
-/// `provenance_names` has their names.
+/// Where an attribution comes from: a source of evidence, in decreasing order of trust, or a rule
+/// of propagation. Values from `provenance_count` on are custom sources; a `provenance_names` holds
+/// their names.
 enum class provenance : std::uint8_t {
     exported,    ///< scopes recorded during the export
-    recorded,    ///< what the file carries of tags that it got before it was changed
+    recorded,    ///< remains of tags written before the file was changed
     metadata,    ///< node metadata of an exporter
     function,    ///< local functions
     scope,       ///< scoped node names
-    parameter,   ///< names of the initializers that are read
-    contents,    ///< contents of the initializers that are read, found in a checkpoint
+    parameter,   ///< names of the initializers read
+    contents,    ///< contents of the initializers read, found in a checkpoint
     torchscript, ///< a TorchScript archive
     trace,       ///< an aligned trace
     fx,          ///< an aligned FX graph
-    leftover,    ///< what an optimizer left of the origin
+    leftover,    ///< traces of the origin left by an optimizer
     consumer,    ///< the readers
     producer,    ///< the producers
     between,     ///< readers and producers together
     owner,       ///< the operator that owns the body
-    root,        ///< nothing is known
+    root,        ///< no information
 };
 
 namespace detail {
 
-/// How many the library knows.
+/// The number of built-in provenances.
 inline constexpr std::size_t provenance_count = 16;
 
 } // namespace detail
 
-/// Returns: the name that files and reports use; `other` for a source that the library does not
-/// know.
+/// Returns: the name used in files and reports; `other` for a custom source.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
     constexpr std::array<std::string_view, detail::provenance_count> names{
         "export",   "recorded",    "metadata", "function", "scope",    "parameter",
@@ -59,8 +58,8 @@ inline constexpr std::size_t provenance_count = 16;
 
 namespace detail {
 
-/// Returns: the provenance of a name, as `to_string` gives it.
-/// Complexity: one comparison for each provenance.
+/// Returns: the provenance with that name, the inverse of `to_string`.
+/// Complexity: one comparison per provenance.
 [[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
     for (std::size_t i = 0; i < provenance_count; ++i) {
         if (to_string(static_cast<provenance>(i)) == name) {
@@ -77,31 +76,30 @@ namespace detail {
     return p < provenance::consumer || static_cast<std::size_t>(p) >= detail::provenance_count;
 }
 
-/// The names of all provenances: those that the library knows, and sources of a program's own.
+/// The names of all provenances, built-in and custom.
 class provenance_names {
 public:
-    /// How many sources of its own a program can have.
+    /// The maximum number of custom sources.
     static constexpr std::size_t most_added = 256 - detail::provenance_count;
 
     /// Returns: the provenance of the source called `name`, which is added if it is new.
-    /// Throws: `error` (`refused`) for no name or one that the library uses, and where there are
-    ///   too many.
+    /// Throws: `error` (`refused`) if the name is empty or built in, and if there are too many.
     /// Complexity: O(names).
     provenance add(std::string_view name) {
         if (name.empty() || name == "other" || detail::parse_provenance(name)) {
-            refuse(name, "is no name for a source of one's own");
+            refuse(name, "is not a valid name for a custom source");
         }
         if (const auto known = find(name)) {
             return *known;
         }
         if (added_.size() == most_added) {
-            refuse(name, "is one source of evidence too many");
+            refuse(name, "exceeds the number of sources of evidence");
         }
         added_.emplace_back(name);
         return static_cast<provenance>(detail::provenance_count + added_.size() - 1);
     }
 
-    /// Returns: the provenance of that name, if there is one. Complexity: O(names).
+    /// Returns: the provenance with that name, if there is one. Complexity: O(names).
     [[nodiscard]] std::optional<provenance> find(std::string_view name) const noexcept {
         const auto found = std::find(added_.begin(), added_.end(), name);
         if (found == added_.end()) {
@@ -111,7 +109,7 @@ public:
                                        static_cast<std::size_t>(found - added_.begin()));
     }
 
-    /// Returns: the name of `p`, as `to_string` for those that the library knows.
+    /// Returns: the name of `p`, as `to_string` for built-in ones.
     [[nodiscard]] std::string_view operator[](provenance p) const noexcept {
         const auto number = static_cast<std::size_t>(p);
         return number < detail::provenance_count || number >= size()
@@ -119,7 +117,7 @@ public:
                    : std::string_view(added_[number - detail::provenance_count]);
     }
 
-    /// Returns: how many there are, those that the library knows included.
+    /// Returns: the number of provenances, including built-in ones.
     [[nodiscard]] std::size_t size() const noexcept {
         return detail::provenance_count + added_.size();
     }
@@ -133,26 +131,26 @@ private:
     std::vector<std::string> added_;
 };
 
-/// One source's word on one operator. Several claims of one source mean: one of these; or, where
-/// they are doubtful, that it was made of operators of all of them.
+/// One source's statement about one operator. Several claims of one source are alternatives or, if
+/// doubtful, say that the operator was fused from operators of all of them.
 struct claim {
     id module = no_id;    ///< preorder rank
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root; ///< who says so
-    bool exact = true;     ///< the deepest module; else: the module, or one above or below it
-    id caller = no_id;     ///< module that called, where it is not above the one called
-    bool doubtful = false; ///< the source is known to name one of several modules here
+    provenance source = provenance::root; ///< the claimant
+    bool exact = true;     ///< the deepest module; otherwise it, an ancestor or a descendant
+    id caller = no_id;     ///< the calling module, if not an ancestor of the called one
+    bool doubtful = false; ///< the source names just one of several modules here
 
     friend bool operator==(const claim&, const claim&) = default;
 };
 
-/// What is known of one operator's origin.
+/// What is known about an operator's origin.
 struct attribution {
     id module = no_id;    ///< the deepest module
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
+    provenance source = provenance::root; ///< the believed source, or the rule that filled the gap
     bool conflict = false;                ///< some claim disagreed
 
     friend bool operator==(const attribution&, const attribution&) = default;

@@ -18,14 +18,14 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A value that an operator reads or makes, as far as it is known.
+/// A value that an operator reads or produces, as far as it is known.
 struct load_value {
-    std::string_view name{};         ///< "" of an input that is left out
+    std::string_view name{};         ///< "" for an omitted input
     std::string_view element_type{}; ///< as PyTorch prints it, `float32`; "" where unknown
     std::optional<std::vector<std::int64_t>> shape{}; ///< -1 for an unknown extent
     bool is_weight = false;                           ///< stored in the file
 
-    /// Returns: how many elements it has; nothing where some extent is unknown.
+    /// Returns: the number of elements; nothing if some extent is unknown.
     /// Complexity: O(rank).
     [[nodiscard]] std::optional<std::uint64_t> elements() const {
         std::uint64_t product = 1;
@@ -39,20 +39,20 @@ struct load_value {
     }
 };
 
-/// What an operator does when a model runs once, with all that runs inside of it.
+/// The work of an operator in one run of the model, including everything nested in it.
 struct operator_work {
-    std::uint64_t macs = 0;        ///< multiplications whose results are added up
-    std::uint64_t flops = 0;       ///< two for each of these, and all other operations
-    std::uint64_t activations = 0; ///< bytes of the values that it makes
+    std::uint64_t macs = 0;        ///< multiply-accumulates
+    std::uint64_t flops = 0;       ///< two per multiply-accumulate, plus all other operations
+    std::uint64_t activations = 0; ///< bytes of the values it produces
 };
 
-/// What a cost policy may ask of operators beside their loads. It is read when it is asked for, and
-/// what it answers is valid as long as the reader. By one thread at a time.
+/// Details of operators for cost policies, computed on demand; results are valid as long as the
+/// reader. Not thread-safe.
 class load_reader {
 public:
     virtual ~load_reader() = default;
 
-    /// Returns: the operator of a node, and its domain; "" is the standard one.
+    /// Returns: the operator type of a node.
     [[nodiscard]] virtual std::string_view op_type(id node) const = 0;
     /// Returns: "" for the standard domain.
     [[nodiscard]] virtual std::string_view domain(id node) const = 0;
@@ -60,44 +60,45 @@ public:
     /// Returns: the name of a node, possibly "".
     [[nodiscard]] virtual std::string_view name(id node) const = 0;
 
-    /// Returns: the module it came from, and the path of that; `no_id` and "" where unknown.
+    /// Returns: the module it came from; `no_id` if unknown.
     [[nodiscard]] virtual id module(id node) const = 0;
-    /// Returns: the path of the deepest module.
+    /// Returns: the path of that module; "" if unknown.
     [[nodiscard]] virtual std::string module_path(id node) const = 0;
 
-    /// Returns: what it reads and makes, by position.
+    /// Returns: the values it reads, by position.
     [[nodiscard]] virtual std::vector<load_value> inputs(id node) const = 0;
-    /// Returns: the values that it makes, by slot.
+    /// Returns: the values it produces, by slot.
     [[nodiscard]] virtual std::vector<load_value> outputs(id node) const = 0;
 
-    /// Returns: an attribute, where the node has one of that name and type.
+    /// Returns: an INT attribute, if the node has it.
     [[nodiscard]] virtual std::optional<std::int64_t> whole(id node,
                                                             std::string_view name) const = 0;
     [[nodiscard]] virtual std::optional<std::vector<std::int64_t>>
-    /// Returns: a list of whole numbers, if the operator has such an attribute.
+    /// Returns: an INTS attribute, if the node has it.
     wholes(id node, std::string_view name) const = 0;
-    /// Returns: a real number, if the operator has such an attribute.
+    /// Returns: a FLOAT attribute, if the node has it.
     [[nodiscard]] virtual std::optional<float> real(id node, std::string_view name) const = 0;
-    /// Returns: a text, if the operator has such an attribute.
+    /// Returns: a STRING attribute; "" if the node does not have it.
     [[nodiscard]] virtual std::string_view text(id node, std::string_view name) const = 0;
 
-    /// Returns: the nodes that run when it does: directly in its bodies, or in a function it calls.
+    /// Returns: the nodes that run within it: those directly in its bodies, or in a function it
+    /// calls.
     [[nodiscard]] virtual std::vector<id> inside(id node) const = 0;
 
-    /// Returns: what it does; nothing where that is unknown.
+    /// Returns: its work; zero if unknown.
     [[nodiscard]] virtual operator_work work(id) const { return {}; }
 };
 
-/// What an operator adds to the part it is in.
+/// What an operator adds to the cost of its part.
 struct operator_load {
-    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
-    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
-    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
-    std::uint64_t message_bytes = 0; ///< bytes that describe it
-    id node = no_id;                 ///< which one it is, for `details`
-    const load_reader* details = nullptr; ///< null where there is none to ask
+    std::uint64_t operators = 1;          ///< itself and those in its bodies
+    std::uint64_t parameters = 0;         ///< elements of parameters read by no earlier operator
+    std::uint64_t weight_bytes = 0;       ///< bytes of initializers read by no earlier operator
+    std::uint64_t message_bytes = 0;      ///< bytes of its message
+    id node = no_id;                      ///< its node, for `details`
+    const load_reader* details = nullptr; ///< possibly null
 
-    /// Returns: the operator; "" where there is nobody to ask, as for all below.
+    /// Returns: the operator type; "" without `details`, as for everything below.
     [[nodiscard]] std::string_view op_type() const {
         return details == nullptr ? std::string_view() : details->op_type(node);
     }
@@ -105,23 +106,23 @@ struct operator_load {
     [[nodiscard]] std::string module_path() const {
         return details == nullptr ? std::string() : details->module_path(node);
     }
-    /// Returns: what it reads, by position; weights are among it.
+    /// Returns: the values it reads, by position, weights included.
     [[nodiscard]] std::vector<load_value> inputs() const {
         return details == nullptr ? std::vector<load_value>() : details->inputs(node);
     }
-    /// Returns: what it makes, by position.
+    /// Returns: the values it produces, by position.
     [[nodiscard]] std::vector<load_value> outputs() const {
         return details == nullptr ? std::vector<load_value>() : details->outputs(node);
     }
-    /// Returns: what it does when the model runs.
+    /// Returns: its work in one run of the model.
     [[nodiscard]] operator_work work() const {
         return details == nullptr ? operator_work() : details->work(node);
     }
-    /// Returns: an attribute of type INT; nothing where there is none.
+    /// Returns: an INT attribute, if there is one.
     [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
         return details == nullptr ? std::nullopt : details->whole(node, name);
     }
-    /// Returns: an attribute of type INTS; nothing where there is none.
+    /// Returns: an INTS attribute, if there is one.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
         return details == nullptr ? std::nullopt : details->wholes(node, name);
     }
@@ -136,18 +137,18 @@ concept has_cost = requires(const P& p, const operator_load& load) {
 
 } // namespace detail
 
-/// Says what an operator costs, so that parts of a model can be made alike.
+/// Computes what an operator costs, so that parts of a model can be balanced.
 ///
-/// `cost(load)` returns it in units of the policy's own, by what the load counts and what it tells
-/// of operator, attributes, types, shapes, weights and module.
+/// `cost(load)` returns it in the policy's own units, from the counts in the load and from its
+/// operator, attributes, types, shapes, weights and module.
 ///
-/// Requires: the costs of all operators of a model have a sum below 2^63.
+/// Requires: the costs of all operators of a model add up to less than 2^63.
 template <class P>
 concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
 
 namespace detail {
 
-/// A cost policy, or a function as its `cost`.
+/// A cost policy, or a function that serves as its `cost`.
 template <class P>
 concept costing = cost_policy<P> || answering<P, std::uint64_t, const operator_load&>;
 
@@ -162,7 +163,7 @@ template <class P>
 
 } // namespace detail
 
-/// What a part weighs on disk.
+/// The size of a part on disk.
 struct cost_in_bytes {
     using policy_category = cost_category;
     static constexpr std::string_view name = "bytes";
@@ -171,7 +172,7 @@ struct cost_in_bytes {
     }
 };
 
-/// How many parameters a part holds.
+/// The number of parameters of a part.
 struct cost_in_parameters {
     using policy_category = cost_category;
     static constexpr std::string_view name = "parameters";
@@ -180,7 +181,7 @@ struct cost_in_parameters {
     }
 };
 
-/// How many operators a part holds.
+/// The number of operators of a part.
 struct cost_in_operators {
     using policy_category = cost_category;
     static constexpr std::string_view name = "operators";
@@ -189,21 +190,21 @@ struct cost_in_operators {
     }
 };
 
-/// How many multiplications a part computes whose results are added up.
+/// The number of multiply-accumulates in a part.
 struct cost_in_macs {
     using policy_category = cost_category;
     static constexpr std::string_view name = "macs";
     [[nodiscard]] std::uint64_t cost(const operator_load& load) const { return load.work().macs; }
 };
 
-/// How many operations a part computes, two for each of these.
+/// The number of floating-point operations in a part, two per multiply-accumulate.
 struct cost_in_flops {
     using policy_category = cost_category;
     static constexpr std::string_view name = "flops";
     [[nodiscard]] std::uint64_t cost(const operator_load& load) const { return load.work().flops; }
 };
 
-/// How many bytes of values the operators of a part make.
+/// The number of bytes of values that the operators of a part produce.
 struct cost_in_activations {
     using policy_category = cost_category;
     static constexpr std::string_view name = "activations";
@@ -229,7 +230,7 @@ public:
             return chosen.cost(load);
         }) {}
 
-    /// Costs are what `cost(load)` says.
+    /// Uses `cost(load)`.
     template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
     any_cost(F cost) // NOLINT(google-explicit-constructor): as above
         : held_name(""), cost_(std::move(cost)) {}
@@ -242,7 +243,7 @@ private:
     std::function<std::uint64_t(const operator_load&)> cost_;
 };
 
-/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_cost_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_cost_policy() {
     static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");

@@ -15,23 +15,23 @@ namespace stemma::inline STEMMA_ABI {
 /// How much a finding matters.
 enum class severity : std::uint8_t {
     error,       ///< the input breaks a rule
-    warning,     ///< the input keeps the rules, but is probably not as it was meant
+    warning,     ///< the input is valid, but probably not what was intended
     information, ///< what a reader should know
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(severity s) noexcept {
     constexpr std::array<std::string_view, 3> names{"error", "warning", "information"};
     return names[static_cast<std::size_t>(s)];
 }
 
-/// Something about the input that a reader should know, and that stopped nothing.
+/// A fact about the input that a reader should know, but that did not stop processing.
 struct finding {
-    std::string code; ///< stable: `metadata.lengths`
-    id node = no_id;  ///< where it was found, by vertex index; `no_id` when at no operator
-    std::string text; ///< what was found, in a sentence
+    std::string code;                   ///< stable: `metadata.lengths`
+    id node = no_id;                    ///< where, by vertex index; `no_id` if not at an operator
+    std::string text;                   ///< the finding, as a sentence
     severity level = severity::warning; ///< how much it matters
-    std::string place{};                ///< where it was found, as a reader knows it: `value 'x'`
+    std::string place{};                ///< where, for the reader: `value 'x'`
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -11,9 +11,9 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
+/// Any rooted Boost graph as a module view: property maps supply names and classes.
 ///
-/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
+/// The maps are keyed by vertex and yield something convertible to `std::string_view` that outlives
 /// the view.
 template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
           text_map<vertex_t<Tree>> Qualified>
@@ -28,21 +28,21 @@ public:
         , class_(std::move(class_name))
         , qualified_(std::move(qualified_class)) {}
 
-    /// Of the ranks by which all else asks; valid as long as the view.
+    /// Answers ancestry queries by rank; valid as long as the view.
     [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
 
-    /// Returns: what the first map yields for the vertex of rank `m`.
+    /// Returns: what the first map yields for the module of rank `m`.
     [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
 
-    /// Returns: what the second map yields for the vertex of rank `m`.
+    /// Returns: what the second map yields for the module of rank `m`.
     [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
 
-    /// Returns: what the third map yields for the vertex of rank `m`.
+    /// Returns: what the third map yields for the module of rank `m`.
     [[nodiscard]] std::string_view qualified_class(id m) const {
         return get(qualified_, vertex(m));
     }
 
-    /// Returns: the vertex of the user's graph that has rank `m`.
+    /// Returns: the vertex of the user's graph with rank `m`.
     [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
 
     /// Returns: the rank of a vertex of the user's graph.

@@ -13,7 +13,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A map from operators to no parameter names at all.
+/// A map that gives no operator any parameter names.
 struct no_parameters {
     template <class Vertex>
     friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
@@ -21,8 +21,8 @@ struct no_parameters {
     }
 };
 
-/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
-/// which parameters it reads.
+/// Any Boost graph as an operator view: property maps supply each vertex's name, type and
+/// parameters.
 ///
 /// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
 /// `Parameters` yields a range of such.
@@ -30,13 +30,13 @@ template <class Graph, class Name, class OpType, class Parameters = no_parameter
 class mapped_operators {
     static_assert(explain_operator_graph<Graph>());
     static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,
-                  "mapped_operators: give property maps from vertices to text that outlives them");
+                  "mapped_operators: pass property maps from vertices to text that outlives them");
 
 public:
     /// The user's graph, for `operator_view`.
     using graph_type = Graph;
 
-    /// Complexity: one look-up for every parameter that is read.
+    /// Complexity: one look-up per parameter read.
     mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
         : graph_(&graph)
         , name_(std::move(name))
@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// The graph that was given, not a copy.
+    /// The graph passed in, not a copy.
     [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
 
     /// Returns: what the map of names yields.
@@ -60,13 +60,14 @@ public:
     /// Returns: what the map of types yields.
     [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
 
-    /// Returns: how many distinct names of parameters are read.
+    /// Returns: the number of distinct parameter names read.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
 
-    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
+    /// Returns: the name of parameter `p`, numbered in order of first use; valid as long as the
+    /// view.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
 
-    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
+    /// Calls `f(p)` for every parameter that `v` reads; one read twice is reported twice.
     /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(vertex_t<Graph> v, Function f) const {

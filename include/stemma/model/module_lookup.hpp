@@ -15,7 +15,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Finds modules of any view by attribute name.
+/// Finds modules of any view by their names in their parents.
 template <module_view Modules>
 class module_lookup {
 public:
@@ -30,7 +30,7 @@ public:
         }
     }
 
-    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    /// Returns: the child of `parent` with that name, or `no_id`.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         return children_.find(hash_of(parent, attribute), [&](id m) {
             return modules_->index().parent(m) == parent && modules_->attribute(m) == attribute;
@@ -46,14 +46,14 @@ private:
     detail::flat_index children_;
 };
 
-/// A module_tree finds its children itself.
+/// A module_tree can find its children itself.
 template <>
 class module_lookup<module_tree> {
 public:
     /// Requires: `modules` outlives the look-up.
     explicit module_lookup(const module_tree& modules) : modules_(&modules) {}
 
-    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    /// Returns: the child of `parent` with that name, or `no_id`.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         return modules_->child(parent, attribute);
     }
@@ -64,7 +64,7 @@ private:
 
 namespace detail {
 
-/// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
+/// Returns: the deepest module on a dotted path below `from`, and the rest of the path.
 /// Complexity: O(length) expected.
 template <class Lookup>
 [[nodiscard]] std::pair<id, std::string_view> find_longest(const Lookup& lookup,
@@ -90,7 +90,7 @@ template <class Lookup>
     return rest.empty() ? module : no_id;
 }
 
-/// Finds modules at one dotted path after the other, and begins each where it leaves the previous
+/// Finds modules at one dotted path after another, resuming where each diverges from the previous
 /// one.
 template <class Lookup>
 class module_trail {
@@ -99,7 +99,7 @@ public:
     explicit module_trail(const Lookup& lookup) : lookup_(&lookup) {}
 
     /// Returns: the module at a dotted path below `from`, or `no_id`.
-    /// Complexity: O(length); one look-up for each segment that the previous path did not share.
+    /// Complexity: O(length); one look-up per segment not shared with the previous path.
     [[nodiscard]] id find(std::string_view path, id from = 0) {
         const auto found = trail_.follow(from, path, [&](id parent, std::string_view attribute) {
             return parent == nowhere ? nowhere
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    static constexpr id nowhere = no_id - 1; // a trail leads to some place, whatever it is
+    static constexpr id nowhere = no_id - 1; // a trail needs a position even for a miss
 
     const Lookup* lookup_;
     detail::path_trail trail_{'.'};

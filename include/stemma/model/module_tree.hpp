@@ -25,10 +25,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A parameter or buffer as its module declares it.
+/// A parameter or buffer as declared by its module.
 struct tensor_info {
-    std::string_view name;  ///< the attribute of its module, without the path of that: `weight`
-    std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
+    std::string_view name;               ///< its name in its module: `weight`
+    std::string_view dtype;              ///< as PyTorch prints it, `float32`; empty where unknown
     std::span<const std::int64_t> shape; ///< an unknown extent is negative
     bool trainable = false;              ///< false for a buffer and for a frozen parameter
 
@@ -43,12 +43,12 @@ struct tensor_info {
     }
 };
 
-/// A tree of modules: who contains whom, of which class, with which parameters.
+/// A tree of modules: containment, classes and parameters.
 ///
 /// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph and AdjacencyGraph; edges lead
-/// from a module to the modules it contains. A vertex is the module's preorder rank: the root is 0,
-/// a subtree is a range. Immutable; made by a module_tree_builder. Each function of these concepts
-/// takes O(1), but `out_degree` and `degree` O(children).
+/// from a module to its children. A vertex is the module's preorder rank: the root is 0, a subtree
+/// is a range. Immutable; built by a module_tree_builder. Each function of these concepts takes
+/// O(1), except `out_degree` and `degree`: O(children).
 class module_tree {
 public:
     /// From a parent to a child.
@@ -59,35 +59,35 @@ public:
         friend bool operator==(const edge&, const edge&) = default;
     };
 
-    /// A further path under which a module is reachable.
+    /// Another path by which a module is reachable.
     struct alias {
         std::string path;  ///< joined by dots, from below the root
-        id module = no_id; ///< the module of the tree that it leads to
+        id module = no_id; ///< the module it leads to
     };
 
-    /// A tree of one unnamed module.
+    /// A tree of a single unnamed module.
     module_tree() : index_({no_id}), attribute_{names_.intern("")} { fill_optional_columns(); }
 
-    /// Returns: how many modules there are, at least the root.
+    /// Returns: the number of modules, at least 1 for the root.
     [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
 
-    /// Answers what is above what by rank; valid as long as the tree.
+    /// Answers ancestry queries by rank; valid as long as the tree.
     [[nodiscard]] const tree_index& index() const noexcept { return index_; }
 
-    /// All modules, the root first; ranges go into range-v3's views as they are.
+    /// All modules, the root first; the ranges here compose with range-v3's views.
     [[nodiscard]] detail::consecutive_ids modules() const noexcept {
         return {detail::id_iterator(0), detail::id_iterator(static_cast<id>(size()))};
     }
-    /// The modules that a module holds itself, in order.
+    /// The children of a module, in order.
     [[nodiscard]] detail::linked_ids children(id m) const noexcept { return index_.children(m); }
-    /// The modules around a module, from the nearest to the root.
+    /// The ancestors of a module, from its parent to the root.
     [[nodiscard]] detail::linked_ids ancestors(id m) const noexcept { return index_.ancestors(m); }
-    /// The modules below a module, however deep, in order.
+    /// The descendants of a module, in order.
     [[nodiscard]] detail::consecutive_ids descendants(id m) const noexcept {
         return index_.descendants(m);
     }
 
-    /// The name under which the parent holds the module. For the root: the name of the whole.
+    /// The name of the module in its parent. For the root: the name of the whole model.
     [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
 
     /// Returns: empty where unknown.
@@ -98,10 +98,10 @@ public:
         return names_[qualified_[m]];
     }
 
-    /// Returns: how often the module ran; `no_id` where unknown.
+    /// Returns: how often the module ran; `no_id` if unknown.
     [[nodiscard]] id calls(id m) const noexcept { return calls_[m]; }
 
-    /// Returns: attribute names from below the root, joined by dots: `encoder.layer.0`.
+    /// Returns: child names from below the root, joined by dots: `encoder.layer.0`.
     /// Complexity: O(length of the result).
     [[nodiscard]] std::string path(id m) const {
         std::string text;
@@ -109,7 +109,7 @@ public:
         return text;
     }
 
-    /// Appends `path(m)` without making a string of its own. Complexity: O(length).
+    /// Appends `path(m)` without creating a temporary string. Complexity: O(length).
     void append_path(id m, std::string& text) const {
         const auto first = text.size();
         text.resize(first + path_length_[m]);
@@ -123,8 +123,8 @@ public:
         }
     }
 
-    /// Returns: the path; of one longer than `report_path_length`, an ellipsis and the last names
-    /// that fit. A list of the full paths of a very deep tree would be as long as the square of its
+    /// Returns: the path; if longer than `report_path_length`, an ellipsis and as many of the last
+    /// names as fit. A list of the full paths of a very deep tree would grow with the square of its
     /// depth.
     /// Complexity: O(length of the result).
     [[nodiscard]] std::string report_path(id m) const {
@@ -132,10 +132,10 @@ public:
             return path(m);
         }
         std::vector<std::string_view> names;
-        for (auto left = report_path_length; m != 0 && attribute(m).size() < left;
+        for (auto space = report_path_length; m != 0 && attribute(m).size() < space;
              m = index_.parent(m)) {
             names.push_back(attribute(m));
-            left -= names.back().size() + 1;
+            space -= names.back().size() + 1;
         }
         std::string text = "\xe2\x80\xa6";
         for (; !names.empty(); names.pop_back()) {
@@ -144,13 +144,13 @@ public:
         return text;
     }
 
-    /// Bytes of the longest path that reports print in full.
+    /// The length in bytes of the longest path that reports print in full.
     static constexpr std::size_t report_path_length = 1024;
 
-    /// Returns: bytes of `path(m)`, which need not be made for it.
+    /// Returns: the length of `path(m)` in bytes, without building it.
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
-    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    /// Returns: the child of `parent` with that name, or `no_id`.
     /// Complexity: O(length) on average.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         const auto end = index_.end(parent);
@@ -165,10 +165,11 @@ public:
         });
     }
 
-    /// Parameters that the module itself owns, then its buffers, as they were declared.
+    /// The number of parameters that the module itself owns; tensors are numbered as declared,
+    /// parameters before buffers.
     [[nodiscard]] std::size_t parameter_count(id m) const noexcept { return own_range(m).second; }
 
-    /// Returns: how many buffers the module itself owns.
+    /// Returns: the number of buffers that the module itself owns.
     [[nodiscard]] std::size_t buffer_count(id m) const noexcept {
         return own_first_[m + 1] - own_first_[m] - parameter_count(m);
     }
@@ -183,7 +184,7 @@ public:
         return tensor_at(own_first_[m] + parameter_count(m) + i);
     }
 
-    /// The ways to a module besides its path, for modules that are held more than once.
+    /// Alternative paths of modules that are held more than once.
     [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
 
     /// Groups of parameter paths that share one tensor.
@@ -192,7 +193,7 @@ public:
     }
 
 private:
-    // Steps from sibling to sibling.
+    // Walks from sibling to sibling.
     template <class Derived, class Value>
     class child_walk
         : public boost::iterator_facade<Derived, Value, boost::forward_traversal_tag, Value> {
@@ -231,7 +232,7 @@ public:
         [[nodiscard]] id dereference() const { return at_; }
     };
 
-    /// For Boost.Graph: the edges to modules of successive ranks.
+    /// For Boost.Graph: the edges by rank of the child.
     class edge_iterator
         : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
     public:
@@ -297,7 +298,8 @@ private:
         return detail::hash_bytes(attribute, detail::hash_mix(parent, 1));
     }
 
-    /// Returns: position of the first own tensor, and how many of them are parameters.
+    /// Returns: the position of the module's first tensor, and how many of its tensors are
+    /// parameters.
     [[nodiscard]] std::pair<std::size_t, std::size_t> own_range(id m) const noexcept {
         std::size_t count = 0;
         for (auto i = own_first_[m]; i < own_first_[m + 1] && !tensors_[i].is_buffer; ++i) {
@@ -335,8 +337,8 @@ private:
         }
     }
 
-    // So many children of a module are found by looking at one after the other: they stand near in
-    // memory, where a table of all children would be touched in random places.
+    // Up to this many children are searched linearly: they are adjacent in memory, while a table of
+    // all children would be accessed randomly.
     static constexpr id near_children = 8;
 
     tree_index index_;
@@ -351,7 +353,7 @@ private:
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
-    detail::flat_index children_; // those behind the first few of their parents
+    detail::flat_index children_; // those after the first few of each parent
 };
 
 inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {

@@ -18,28 +18,29 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Collects modules in any order in which a parent comes before its children, then builds the tree.
+/// Collects modules in any order with parents before children, then builds the tree.
 ///
-/// A module is named by the id it got here (the root is 0); `rank_of` translates after `build`.
+/// A module is identified by the id assigned here (the root is 0); `rank_of` translates after
+/// `build`.
 class module_tree_builder {
 public:
-    /// `root_name` is the attribute of the root, which no path shows.
+    /// `root_name` is the name of the root, which is not part of any path.
     explicit module_tree_builder(std::string_view root_name = "") {
         add_module(no_id, names_.intern(root_name));
     }
 
-    /// Returns: how many modules were added, with the root.
+    /// Returns: the number of modules added, including the root.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Returns: `no_id` for the root.
     [[nodiscard]] id parent(id m) const noexcept { return modules_[m].parent; }
 
-    /// Valid until the next call that adds a name.
+    /// Returns: the name of the module in its parent; valid until the next call that adds a name.
     [[nodiscard]] std::string_view attribute(id m) const noexcept {
         return names_[modules_[m].attribute];
     }
 
-    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    /// Returns: the child of `parent` with that name, or `no_id`.
     [[nodiscard]] id find_child(id parent, std::string_view attribute) const {
         const auto name = names_.find(attribute);
         return name == no_id ? no_id : children_.find(detail::hash_mix(parent, name), [&](id m) {
@@ -47,7 +48,7 @@ public:
         });
     }
 
-    /// Returns: the module that `parent` holds as `attribute`, new or known.
+    /// Returns: the child of `parent` with that name, added if missing.
     id child(id parent, std::string_view attribute) {
         const auto name = names_.intern(attribute);
         const auto next = static_cast<id>(modules_.size());
@@ -57,43 +58,42 @@ public:
         return found == next ? add_module(parent, name) : found;
     }
 
-    /// Returns: the module at a dotted path below `from`, made with its ancestors where missing.
+    /// Returns: the module at a dotted path below `from`, added with its ancestors if missing.
     id at_path(std::string_view path, id from = 0) {
         if (path == ".") {
             return child(from, "");
         }
-        // A dot at the end begins no segment.
+        // A trailing dot begins no segment.
         return trail_.follow(
             from, path.ends_with('.') ? path.substr(0, path.size() - 1) : path,
             [&](id parent, std::string_view attribute) { return child(parent, attribute); });
     }
 
-    /// Replaces the attribute of the root.
+    /// Sets the name of the root.
     void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
 
-    /// Replaces what was known of the class; "" for what is unknown.
+    /// Sets the class; "" if unknown.
     void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
         modules_[m].class_name = names_.intern(class_name);
         modules_[m].qualified = names_.intern(qualified_class);
     }
 
-    /// Whether `set_class` was called for `m`, be it with "".
+    /// Whether `set_class` was called for `m`, even with "".
     [[nodiscard]] bool has_class(id m) const noexcept { return modules_[m].class_name != no_id; }
 
-    /// How often the module ran; `no_id` where unknown.
+    /// Sets how often the module ran; `no_id` if unknown.
     void set_calls(id m, id calls) { modules_[m].calls = calls; }
 
-    /// Returns: what `set_calls` said last, `no_id` before.
+    /// Returns: the number last passed to `set_calls`, `no_id` if none.
     [[nodiscard]] id calls(id m) const noexcept { return modules_[m].calls; }
 
-    /// Adds to what `m` owns, behind what was added before; the text and shape of `tensor` are
-    /// copied.
+    /// Appends to the parameters of `m`; the text and shape of `tensor` are copied.
     void add_parameter(id m, const tensor_info& tensor) { add_tensor(m, tensor, false); }
 
-    /// As `add_parameter`, of a tensor that is no parameter. `trainable` is kept as it is.
+    /// As `add_parameter`, for a buffer. `trainable` is kept as it is.
     void add_buffer(id m, const tensor_info& tensor) { add_tensor(m, tensor, true); }
 
-    /// `m` is also reached by `path`, joined by dots from below the root.
+    /// `m` can also be reached by `path`, joined by dots from below the root.
     void add_alias(std::string path, id m) { aliases_.push_back({std::move(path), m}); }
 
     /// The parameters at these paths are one tensor.
@@ -101,8 +101,8 @@ public:
         shared_.push_back(std::move(paths));
     }
 
-    /// Returns: the tree; children stand in the order in which they were added, or in which they
-    /// stand in `siblings`, which then holds all modules but the root.
+    /// Returns: the tree; children are in the order of insertion, or in that of `siblings`, which
+    /// then lists all modules except the root.
     /// Complexity: O(modules + tensors).
     [[nodiscard]] module_tree build(std::span<const id> siblings = {}) {
         const auto order = preorder(siblings);
@@ -140,7 +140,7 @@ public:
         return tree;
     }
 
-    /// Returns: where module `m` of the builder stands in the tree that `build` gave last.
+    /// Returns: the rank of module `m` of the builder in the tree that `build` returned last.
     [[nodiscard]] id rank_of(id m) const noexcept { return rank_[m]; }
 
 private:
@@ -178,7 +178,7 @@ private:
         tensors_.push_back(added);
     }
 
-    // Sibling lists by counting, then a walk with an explicit stack.
+    // Sibling lists by counting sort, then a walk with an explicit stack.
     [[nodiscard]] std::vector<id> preorder(std::span<const id> siblings) const {
         std::vector<id> next_sibling(modules_.size(), no_id);
         std::vector<id> first_child(modules_.size(), no_id);

@@ -12,11 +12,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What the algorithms and policies read of a module tree. `module_tree` models it, and
+/// What algorithms and policies read of a module tree. `module_tree` models it, and
 /// `mapped_modules` makes one of any Boost graph with property maps.
 ///
-/// Requires: a module is its preorder rank in `index()`; an unknown class reads as ""; text
-///   stays as long as the view.
+/// Requires: a module is its preorder rank in `index()`; an unknown class reads as ""; text lives
+/// as long as the view.
 template <class Modules>
 concept module_view = requires(const Modules& modules, id m) {
     { modules.index() } -> std::same_as<const tree_index&>;
@@ -25,13 +25,13 @@ concept module_view = requires(const Modules& modules, id m) {
     { modules.qualified_class(m) } -> lasting_text;
 };
 
-/// A module view that also knows how often each module ran (`no_id` where it does not).
+/// A module view that also knows how often each module ran (`no_id` if unknown).
 template <class Modules>
 concept counts_calls = module_view<Modules> && requires(const Modules& modules, id m) {
     { modules.calls(m) } -> std::convertible_to<id>;
 };
 
-/// Returns: attribute names from below the root, joined by dots.
+/// Returns: child names from below the root, joined by dots.
 /// Complexity: O(depth + length).
 template <module_view Modules>
 [[nodiscard]] std::string path_of(const Modules& modules, id m) {

@@ -15,33 +15,33 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How an operator of a changed graph is to those of the original that it came from.
+/// How an operator of a changed graph relates to its origins in the original.
 enum class origin_kind : std::uint8_t {
-    unknown,  ///< nothing was found
-    kept,     ///< it is one of the original, or several that compute the same
-    replaced, ///< it stands for those
-    inserted, ///< it was put in where the data come from: they are those of the producer
-    served,   ///< it was put in where the data go: they are those of the readers
+    unknown,  ///< no origin found
+    kept,     ///< an operator of the original, or several that compute the same
+    replaced, ///< it replaces them
+    inserted, ///< inserted after a producer, whose origins it has
+    served,   ///< inserted before readers, whose origins it has
 };
 
-/// Returns: the name that files and reports use.
+/// Returns: the name used in files and reports.
 [[nodiscard]] constexpr std::string_view to_string(origin_kind kind) noexcept {
     constexpr std::string_view names[]{"unknown", "kept", "replaced", "inserted", "served"};
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// Which operators of an original graph those of a graph came from.
+/// Which operators of an original graph those of a changed graph came from.
 class node_origins {
 public:
     /// An operator of the original.
     struct origin {
-        std::string_view graph; ///< the way to its graph, "" for the main one
+        std::string_view graph; ///< the path of its graph, "" for the main one
         id position = no_id;    ///< in that graph
-        std::string_view name;  ///< "" where it has none
+        std::string_view name;  ///< possibly ""
         id module = 0;          ///< preorder rank
     };
 
-    /// Whether nothing is known of any operator.
+    /// Whether nothing is known about any operator.
     [[nodiscard]] bool empty() const noexcept { return kinds_.empty(); }
 
     /// Returns: the number of a new origin; texts are copied. Complexity: O(length) expected.
@@ -51,26 +51,26 @@ public:
         return static_cast<id>(records_.size() - 1);
     }
 
-    /// Appends what the next operator came from. Complexity: O(origins).
+    /// Appends the origins of the next operator. Complexity: O(origins).
     void add(origin_kind kind, std::span<const id> origins) {
         kinds_.push_back(kind);
         members_.insert(members_.end(), origins.begin(), origins.end());
         first_.push_back(static_cast<id>(members_.size()));
     }
 
-    /// Returns: the numbers of an operator's origins; none behind the last that was added.
+    /// Returns: the numbers of an operator's origins; none past the last one added.
     [[nodiscard]] std::span<const id> of(id node) const noexcept {
         return node < kinds_.size()
                    ? std::span(members_).subspan(first_[node], first_[node + 1] - first_[node])
                    : std::span<const id>();
     }
 
-    /// Returns: how an operator is to these.
+    /// Returns: how an operator relates to its origins.
     [[nodiscard]] origin_kind kind(id node) const noexcept {
         return node < kinds_.size() ? kinds_[node] : origin_kind::unknown;
     }
 
-    /// Returns: the origin of a number. Valid until one is added.
+    /// Returns: the origin with that number. Valid until one is added.
     [[nodiscard]] origin operator[](id number) const {
         const auto& record = records_[number];
         return {texts_[record.graph], record.position, texts_[record.name], record.module};
@@ -93,8 +93,8 @@ private:
 
 /// What is carried over from an original besides modules.
 struct carried_facts {
-    node_origins origins; ///< which operators of it those of the graph came from
-    /// Operators with several tags, and the modules of these.
+    node_origins origins; ///< operators of the original that those of the graph came from
+    /// Operators with several tags, and the modules of those tags.
     std::vector<std::pair<id, std::vector<id>>> several;
 };
 

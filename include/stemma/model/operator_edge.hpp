@@ -12,8 +12,7 @@ namespace stemma::inline STEMMA_ABI {
 struct value_index_t {
     using kind = boost::edge_property_tag;
 };
-/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
-/// result).
+/// Edge property: which input of the reader; `no_id` if it is not an input slot (a body's result).
 struct in_port_t {
     using kind = boost::edge_property_tag;
 };
@@ -22,24 +21,24 @@ struct out_port_t {
     using kind = boost::edge_property_tag;
 };
 
-/// Property: which value an edge carries.
+/// Property: the value that an edge carries.
 inline constexpr value_index_t value_index{};
 
 namespace detail {
 
-/// Property: as which input the value is read.
+/// Property: the input that reads the value.
 inline constexpr in_port_t in_port{};
-/// Property: as which output the value is made.
+/// Property: the output that produces the value.
 inline constexpr out_port_t out_port{};
 
 } // namespace detail
 
-/// One edge as it is handed to an operator_graph.
+/// An edge as passed to an operator_graph.
 struct operator_edge {
     id source = no_id;   ///< the producer
     id target = no_id;   ///< the reader
-    id value = no_id;    ///< what flows, as the caller numbers values
-    id in_port = no_id;  ///< `no_id` where no input slot is meant
+    id value = no_id;    ///< the value, as numbered by the caller
+    id in_port = no_id;  ///< `no_id` if it is not an input slot
     id out_port = no_id; ///< which output of the producer
 };
 

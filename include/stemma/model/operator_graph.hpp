@@ -24,8 +24,8 @@ namespace stemma::inline STEMMA_ABI {
 ///
 /// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
 /// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_index`, `in_port`,
-/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
-/// in the order of their readers. Each function of these concepts takes O(1).
+/// `out_port`. Parallel edges are kept. In-edges are in the order given, out-edges in the order of
+/// their readers. Each function of these concepts takes O(1).
 class operator_graph {
 public:
     /// From a producer to a reader.
@@ -37,7 +37,7 @@ public:
         friend bool operator==(const edge&, const edge&) = default;
     };
 
-    /// Without vertices.
+    /// No vertices.
     operator_graph() : operator_graph(0, {}) {}
 
     /// Requires: every source and target is below `count`.
@@ -49,10 +49,10 @@ public:
             }
         }) {}
 
-    /// `for_each(take)` calls `take(edge)` with an `operator_edge` for every edge, and is called
+    /// `for_each(take)` calls `take(edge)` with an `operator_edge` for every edge; it is called
     /// twice.
-    /// Requires: as above, and both calls say the same.
-    /// Complexity: O(V + E) by counting, beside the two calls.
+    /// Requires: as above, and both calls yield the same edges.
+    /// Complexity: O(V + E) by counting, besides the two calls.
     template <std::invocable<void (*)(const operator_edge&)> ForEach>
     operator_graph(std::size_t count, ForEach for_each)
         : in_first_(count + 2), out_first_(count + 2) {
@@ -88,33 +88,33 @@ public:
         out_first_.pop_back();
     }
 
-    /// Returns: as `num_vertices`.
+    /// Returns: the same as `num_vertices`.
     [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
 
-    /// Returns: as `num_edges`.
+    /// Returns: the same as `num_edges`.
     [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
 
-    /// The producers of `v`, parallel ones repeated; goes into range-v3's views as it is.
+    /// The producers of `v`, repeated for parallel edges; composes with range-v3's views.
     [[nodiscard]] std::span<const id> producers(id v) const noexcept {
         return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
     }
 
-    /// The readers of `v`, in order, parallel ones repeated.
+    /// The readers of `v`, in order, repeated for parallel edges.
     [[nodiscard]] std::span<const id> readers(id v) const noexcept {
         return {out_target_.data() + out_first_[v], out_target_.data() + out_first_[v + 1]};
     }
 
-    /// By the index of the edge; valid as long as the graph.
+    /// By edge index; valid as long as the graph.
     [[nodiscard]] const std::vector<id>& property(value_index_t) const noexcept { return value_; }
 
-    /// By the index of the edge; `no_id` where no input slot is meant.
+    /// By edge index; `no_id` if it is not an input slot.
     [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
 
-    /// By the index of the edge.
+    /// By edge index.
     [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
 
 private:
-    // A position in one of the compressed arrays; `Derived` says what stands there.
+    // A position in one of the compressed arrays; `Derived` interprets its contents.
     template <class Derived, class Value>
     class array_iterator
         : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
@@ -171,13 +171,13 @@ public:
         [[nodiscard]] id dereference() const { return graph_->out_target_[at_]; }
     };
 
-    /// All edges, those of a reader together, readers in order.
+    /// All edges, grouped by reader, readers in order.
     class edge_iterator
         : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
     public:
         edge_iterator() = default;
 
-        /// At the edge of index `at`. Complexity: O(V), and O(1) at the end.
+        /// At the edge with index `at`. Complexity: O(V), and O(1) at the end.
         edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
 
     private:
@@ -217,8 +217,8 @@ public:
         return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
     }
 
-    /// Whether every edge leads from a lower vertex to a higher one: noted when the graph was made,
-    /// so that sweeps need not look.
+    /// Whether every edge leads from a lower vertex to a higher one: recorded on construction so
+    /// that sweeps need not check.
     friend bool is_topologically_indexed(const operator_graph& g) { return g.leads_upwards_; }
 
     friend id in_degree(id v, const operator_graph& g) {
@@ -239,20 +239,20 @@ public:
     friend id target(const edge& e, const operator_graph&) { return e.target; }
 
 private:
-    // By vertex, and one more; while they are made, two more: counts stand two places behind a
-    // vertex, then turn into the place where its next edge goes, and last into where it ends.
+    // By vertex, plus one; plus two during construction: counts are kept two slots ahead of their
+    // vertex, then become the position of its next edge, and finally its end.
     std::vector<id> in_first_;
     std::vector<id> out_first_;
     std::vector<id> source_;
     std::vector<id> value_;
     std::vector<id> in_port_;
     std::vector<id> out_port_;
-    std::vector<id> out_target_; // apart, as most who go through readers need no index
+    std::vector<id> out_target_; // separate, as most walks over readers need no index
     std::vector<id> out_index_;
     bool leads_upwards_ = true;
 };
 
-/// Reads an edge property of an operator_graph by the edge's index.
+/// Reads an edge property of an operator_graph by edge index.
 class edge_id_map {
 public:
     using key_type = operator_graph::edge;
@@ -262,7 +262,7 @@ public:
 
     edge_id_map() = default;
 
-    /// Requires: `ids` outlives the map and stays as long.
+    /// Requires: `ids` outlives the map and is not changed.
     explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
 
     friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
@@ -271,7 +271,7 @@ private:
     const id* ids_ = nullptr;
 };
 
-/// Reads the index of an edge in [0, num_edges).
+/// Reads an edge's index in [0, num_edges).
 class edge_index_map {
 public:
     using key_type = operator_graph::edge;

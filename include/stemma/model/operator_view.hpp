@@ -12,11 +12,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The graph under a view of operators.
+/// The underlying graph of a view of operators.
 template <class Ops>
 using graph_of = typename Ops::graph_type;
 
-/// How that graph names an operator.
+/// The vertex type of that graph.
 template <class Ops>
 using operator_t = vertex_t<graph_of<Ops>>;
 
@@ -30,23 +30,23 @@ concept has_graph = requires(const Ops& ops) {
 
 } // namespace detail
 
-/// A graph of operators, and more of them where the concepts below hold. An algorithm or policy
-/// says in its constraint how much it reads. `mapped_operators` makes one of any Boost graph.
+/// A graph of operators, with more information where the concepts below hold. An algorithm or
+/// policy constrains itself to what it reads. `mapped_operators` makes a view of any Boost graph.
 ///
-/// Requires: graph and text stay as long as the view.
+/// Requires: graph and text live as long as the view.
 template <class Ops>
 concept operator_view = detail::has_graph<Ops> && operator_graph_like<graph_of<Ops>>;
 
-/// Put `static_assert(explain_operator_view<mine>());` beside a view that is refused.
+/// Put `static_assert(explain_operator_view<mine>());` next to a view that is rejected.
 template <class Ops>
 consteval bool explain_operator_view() {
     static_assert(detail::has_graph<Ops>,
                   "operators: add `using graph_type` and `const graph_type& "
-                  "graph() const`, or make mapped_operators of the graph");
+                  "graph() const`, or wrap the graph in mapped_operators");
     if constexpr (detail::has_graph<Ops>) {
         static_assert(explain_operator_graph<graph_of<Ops>>());
     }
-    return true; // else it was said
+    return true; // any violation has failed above
 }
 
 /// Operators that have a name and a type, either possibly "".
@@ -56,7 +56,7 @@ concept named_operators = operator_view<Ops> && requires(const Ops& ops, operato
     { ops.op_type(v) } -> lasting_text;
 };
 
-/// Operators that also say in which domain their type is; "" is that of the standard.
+/// Operators whose types also have a domain; "" is the standard one.
 template <class Ops>
 concept qualified_operators = named_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.domain(v) } -> lasting_text;
@@ -70,7 +70,7 @@ struct take_id {
 
 } // namespace detail
 
-/// Operators that read named parameters (initializers), which are numbered from 0.
+/// Operators that read named parameters (initializers), numbered from 0.
 template <class Ops>
 concept parameter_readers = operator_view<Ops> &&
     requires(const Ops& ops, operator_t<Ops> v, id p) {
@@ -79,38 +79,38 @@ concept parameter_readers = operator_view<Ops> &&
     ops.for_each_parameter(v, detail::take_id{});
 };
 
-/// Parameters of which is known which have the same number in every element: `keep_uniform` leaves
-/// those marked, by parameter.
+/// Parameters that can be tested for uniform contents (all elements equal): `keep_uniform` leaves
+/// only such parameters marked, by number.
 template <class Ops>
 concept valued_parameters = parameter_readers<Ops> &&
     requires(const Ops& ops, std::vector<bool>& marked) {
     ops.keep_uniform(marked);
 };
 
-/// Parameters that can be told from constants by their shape and type: `keep_matrices` leaves those
-/// marked, by parameter, that can only be weights.
+/// Parameters that can be told from constants by shape and type: `keep_matrices` leaves only those
+/// marked, by number, that must be weights.
 template <class Ops>
 concept sized_parameters = parameter_readers<Ops> &&
     requires(const Ops& ops, std::vector<bool>& marked) {
     ops.keep_matrices(marked);
 };
 
-/// Operators of which some were made of two: of one that reads parameters, and one beside it in
-/// another module, as an activation.
+/// Operators that may be fusions of two: one that reads parameters, and a neighbour in another
+/// module, such as an activation.
 template <class Ops>
 concept joined_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.is_joined(v) } -> std::convertible_to<bool>;
 };
 
-/// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
+/// Operators that may be in the body of another one (If, Loop, Scan): `owner` is the vertex index
 /// of that one, or `no_id`.
 template <class Ops>
 concept nested_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.owner(v) } -> std::convertible_to<id>;
 };
 
-/// Operators of which is known in which of its owner's bodies each is: a number, `no_id` for those
-/// without an owner.
+/// Nested operators that also report which of their owner's bodies they are in, by number; `no_id`
+/// if they have no owner.
 template <class Ops>
 concept body_operators = nested_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.body(v) } -> std::convertible_to<id>;
@@ -129,16 +129,17 @@ struct take_folded {
 
 } // namespace detail
 
-/// Operators that carry metadata: pairs of key and value.
+/// Operators that carry metadata: key-value pairs.
 template <class Ops>
 concept described_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     ops.for_each_metadata(v, detail::take_entry{});
 };
 
-/// What an operator reads at one input: a parameter, an input of the function it is in, or neither.
+/// What an operator reads at one input: a parameter, an input of the enclosing function, or
+/// neither.
 struct operator_argument {
-    id parameter = no_id; ///< `no_id` where it is none
-    id formal = no_id;    ///< which input of the function, from 0; `no_id` where it is none
+    id parameter = no_id; ///< `no_id` if it is none
+    id formal = no_id;    ///< which input of the function, from 0; `no_id` if it is none
 };
 
 namespace detail {
@@ -149,7 +150,7 @@ struct take_argument {
 
 } // namespace detail
 
-/// Operators that may call functions, whose bodies are operators of the same view.
+/// Operators that may call functions whose bodies are operators of the same view.
 template <class Ops>
 concept calling_operators = operator_view<Ops> &&
     requires(const Ops& ops, operator_t<Ops> v, id f) {
@@ -161,26 +162,26 @@ concept calling_operators = operator_view<Ops> &&
     ops.for_each_argument(v, detail::take_argument{});
 };
 
-/// Operators of which some stand in functions that stemma made of modules, or call such a function,
-/// and say where they come from: `fold_path` is the way there from the module of the call around.
-/// Names of these tell nothing, as calls share them.
+/// Operators some of which are in functions that stemma made of modules, or call such a function,
+/// and know their origin: `fold_path` is the path from the module of the enclosing call. Their
+/// names say nothing, as calls share them.
 template <class Ops>
 concept folded_operators = calling_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.is_folded(v) } -> std::convertible_to<bool>;
     { ops.fold_path(v) } -> std::convertible_to<std::string_view>;
 };
 
-/// Operators of which is known what they do with the data that flows through the model.
+/// Operators that know what they do with the data flowing through the model.
 ///
-/// `reads_data`: reads an input of the whole directly. `hides_data`: the result does not depend on
-/// the values read, only on their shape (Shape, Size).
+/// `reads_data`: reads an input of the model directly. `hides_data`: the result depends only on the
+/// shapes of the values read (Shape, Size).
 template <class Ops>
 concept data_aware_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.reads_data(v) } -> std::convertible_to<bool>;
     { ops.hides_data(v) } -> std::convertible_to<bool>;
 };
 
-/// Operators of which is known where they read a condition (of If, of Loop) rather than data.
+/// Operators that know where they read a condition (of If, of Loop) rather than data.
 template <class Ops>
 concept steered_operators = operator_view<Ops> &&
     requires(const Ops& ops, edge_t<graph_of<Ops>> e) {

@@ -19,20 +19,20 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A line of a program.
+/// A line of source code.
 struct source_position {
-    std::string_view file;     ///< the path, or what is left of it
+    std::string_view file;     ///< the path, possibly shortened
     std::uint32_t line = 0;    ///< from 1
     std::string_view function; ///< "" where unknown
 
     friend bool operator==(const source_position&, const source_position&) = default;
 };
 
-/// Who wrote what a frame of a call stack runs, in the order in which a user wants to read it.
+/// Whose code a frame of a call stack runs, in the order a user wants to read it.
 enum class frame_kind : std::uint8_t {
     own,     ///< the user
-    package, ///< who wrote a package of models on top of PyTorch
-    library, ///< PyTorch, Python, or nobody: generated code
+    package, ///< the author of a model package on top of PyTorch
+    library, ///< PyTorch, Python or generated code
 };
 
 /// Returns: a position as messages show it: `model.py:120 in forward`. Complexity: O(length).
@@ -42,25 +42,25 @@ enum class frame_kind : std::uint8_t {
     return at.function.empty() ? text : text.append(" in ").append(at.function);
 }
 
-/// Where the operators of a graph were written: for each a chain of frames. Every text, frame and
-/// chain is kept once.
+/// The source lines of a graph's operators: a chain of frames for each. Every text, frame and chain
+/// is stored once.
 class source_lines {
 public:
-    /// A line, by numbers of texts.
+    /// A line, with texts by number.
     struct frame {
         id file = 0;                       ///< a text
         std::uint32_t line = 0;            ///< from 1
         id function = 0;                   ///< a text
-        std::uint32_t text = 0;            ///< hash of the line as it was, 0 where unknown
+        std::uint32_t text = 0;            ///< hash of the original line, 0 if unknown
         frame_kind kind = frame_kind::own; ///< whose it is
 
         friend bool operator==(const frame&, const frame&) = default;
     };
 
-    /// Whether nothing is known of any operator or module.
+    /// Whether nothing is known about any operator or module.
     [[nodiscard]] bool empty() const noexcept { return chain_of_.empty() && frame_of_.empty(); }
 
-    /// Returns: the number of a frame, whose file has that full path. Complexity: O(length).
+    /// Returns: the number of a frame whose file has that full path. Complexity: O(length).
     id add_frame(const source_position& at, frame_kind kind, std::uint32_t text = 0) {
         const frame made{paths_.intern(at.file), at.line, functions_.intern(at.function), text,
                          kind};
@@ -77,7 +77,7 @@ public:
         return found;
     }
 
-    /// Returns: the number of the chain in which frame `at` was called from the frames of chain
+    /// Returns: the number of the chain in which frame `at` is called from the frames of chain
     /// `callers`, `no_id` for none. Complexity: O(1) expected.
     id add_link(id callers, id at) {
         const auto next = static_cast<id>(links_.size());
@@ -85,7 +85,7 @@ public:
             return links_[known].callers == callers && links_[known].at == at;
         });
         if (found == next) {
-            // What is further inside counts among frames of a kind.
+            // Among frames of a kind, the innermost counts.
             const auto shown = callers == no_id ? no_id : links_[callers].shown;
             const bool counts =
                 shown == no_id || frames_[at].kind <= frames_[links_[shown].at].kind;
@@ -94,7 +94,7 @@ public:
         return found;
     }
 
-    /// Says which chain an operator has. Complexity: O(1) amortized.
+    /// Sets the chain of an operator. Complexity: O(1) amortized.
     void set(id node, id chain) {
         if (chain == no_id) {
             return;
@@ -105,7 +105,7 @@ public:
         chain_of_[node] = chain;
     }
 
-    /// Says at which frame the forward of a module begins. Complexity: O(1) amortized.
+    /// Sets the frame at which a module's forward begins. Complexity: O(1) amortized.
     void set_module(id module, id at) {
         if (frame_of_.size() <= module) {
             frame_of_.resize(std::size_t{module} + 1, no_id);
@@ -113,38 +113,38 @@ public:
         frame_of_[module] = at;
     }
 
-    /// Says what the files are called, by number; else they are called by their paths.
+    /// Sets the display names of files, by number; the default is their paths.
     void name_files(std::vector<std::string> names) { names_ = std::move(names); }
 
-    /// Returns: the chain of an operator, `no_id` where nothing is known.
+    /// Returns: the chain of an operator, `no_id` if unknown.
     [[nodiscard]] id chain_of(id node) const noexcept {
         return node < chain_of_.size() ? chain_of_[node] : no_id;
     }
 
-    /// Returns: the frame at which the forward of a module begins, `no_id` where unknown.
+    /// Returns: the frame at which a module's forward begins, `no_id` if unknown.
     [[nodiscard]] id frame_of_module(id module) const noexcept {
         return module < frame_of_.size() ? frame_of_[module] : no_id;
     }
 
-    /// Returns: the frame in which a user looks for what has this chain: the innermost one of the
-    /// user's, else of a package, else of all. Requires: there is such a chain.
+    /// Returns: the frame that a user wants to see for a chain: the innermost of the user's own,
+    /// else of a package, else of all. Requires: the chain exists.
     [[nodiscard]] id frame_of_chain(id chain) const noexcept {
         return links_[links_[chain].shown].at;
     }
 
-    /// Returns: that of an operator, `no_id` where nothing is known.
+    /// Returns: that frame for an operator, `no_id` if unknown.
     [[nodiscard]] id frame_of(id node) const noexcept {
         const auto chain = chain_of(node);
         return chain == no_id ? no_id : frame_of_chain(chain);
     }
 
-    /// Returns: the line of an operator that a user looks for; see `frame_of_chain`.
+    /// Returns: the line that a user wants to see for an operator, as in `frame_of_chain`.
     [[nodiscard]] std::optional<source_position> of(id node) const {
         const auto found = frame_of(node);
         return found == no_id ? std::nullopt : std::optional(position(found));
     }
 
-    /// Returns: the frames of a chain, the innermost one first. Complexity: O(its length).
+    /// Returns: the frames of a chain, innermost first. Complexity: O(its length).
     [[nodiscard]] std::vector<id> frames_of_chain(id chain) const {
         std::vector<id> found;
         for (; chain != no_id; chain = links_[chain].callers) {
@@ -153,37 +153,37 @@ public:
         return found;
     }
 
-    /// Returns: a frame by number, with the name of its file.
+    /// Returns: a frame by number, with its file's display name.
     [[nodiscard]] source_position position(id number) const {
         const auto& one = frames_[number];
         return {file_name(one.file), one.line, functions_[one.function]};
     }
 
-    /// Returns: what a file is called.
+    /// Returns: the display name of a file.
     [[nodiscard]] std::string_view file_name(id file) const {
         return file < names_.size() ? std::string_view(names_[file]) : paths_[file];
     }
 
-    /// Returns: the path of a file as it was given.
+    /// Returns: the path of a file as given.
     [[nodiscard]] std::string_view path(id file) const { return paths_[file]; }
     /// Returns: a function by number.
     [[nodiscard]] std::string_view function(id number) const { return functions_[number]; }
 
-    /// Returns: how many files there are.
+    /// Returns: the number of files.
     [[nodiscard]] std::size_t file_count() const noexcept { return paths_.size(); }
-    /// Returns: how many functions there are.
+    /// Returns: the number of functions.
     [[nodiscard]] std::size_t function_count() const noexcept { return functions_.size(); }
 
     /// All frames, by number.
     [[nodiscard]] std::span<const frame> frames() const noexcept { return frames_; }
-    /// Returns: how many chains there are.
+    /// Returns: the number of chains.
     [[nodiscard]] std::size_t chain_count() const noexcept { return links_.size(); }
-    /// Returns: the chain of the callers of the innermost frame, and that frame.
+    /// Returns: the chain of the innermost frame's callers, and that frame.
     [[nodiscard]] std::pair<id, id> link(id chain) const noexcept {
         return {links_[chain].callers, links_[chain].at};
     }
 
-    /// Returns: how many operators something is known of. Complexity: O(operators).
+    /// Returns: the number of operators with a known chain. Complexity: O(operators).
     [[nodiscard]] std::size_t known_count() const noexcept {
         std::size_t count = 0;
         for (const auto chain : chain_of_) {
@@ -192,8 +192,8 @@ public:
         return count;
     }
 
-    /// Returns: the hash of a line of text as frames keep it, never 0; blanks around it do not
-    /// count. Complexity: O(length).
+    /// Returns: the hash of a line of text as stored in frames, never 0; surrounding blanks are
+    /// ignored. Complexity: O(length).
     [[nodiscard]] static std::uint32_t hash_text(std::string_view line) noexcept {
         constexpr std::string_view blanks = " \t\r\n\f";
         const auto first = line.find_first_not_of(blanks);
@@ -208,7 +208,7 @@ private:
     struct chain_link {
         id callers = no_id;
         id at = no_id;    // frame
-        id shown = no_id; // chain that ends at the frame to be shown
+        id shown = no_id; // chain ending at the frame to show
     };
 
     detail::string_pool paths_;

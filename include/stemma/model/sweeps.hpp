@@ -20,28 +20,28 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a propagation policy works on. Arrays are by vertex index.
+/// The input of a propagation policy. Arrays are by vertex index.
 template <operator_view Ops>
 struct propagation_problem {
-    const Ops& ops;                          ///< with whatever its concepts let a policy read
-    const tree_index& modules;               ///< of the modules that attributions name
+    const Ops& ops;                          ///< with everything a policy may read by its concepts
+    const tree_index& modules;               ///< of the attributed modules
     const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
-    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
-    /// its own has here what the evidence in its bodies has in common.
+    /// The deepest module if known, else `no_id`. An owner of bodies without evidence of its own
+    /// has the common ancestor of the evidence in its bodies here.
     std::span<const id> evidence;
-    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
-    /// What `data_independent` says of `ops`, where that is known; else null.
+    thread_limit threads{}; ///< may read `ops` concurrently; results do not depend on it
+    /// `data_independent(ops)` if already computed, else null.
     const std::vector<bool>* independent = nullptr;
 };
 
 namespace detail {
 
-/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
+/// The common ancestor of a growing set of modules, from their least and greatest rank.
 struct common_module {
     id low = no_id;
-    id behind = 0; // one more than the greatest
+    id behind = 0; // one past the greatest
 
-    /// Of `no_id` one more is 0, so that it changes nothing.
+    /// `no_id + 1` wraps to 0, so adding `no_id` is a no-op.
     void add(id module) noexcept {
         low = std::min(low, module);
         behind = std::max(behind, module + 1);
@@ -57,8 +57,8 @@ struct common_module {
     }
 };
 
-/// Returns: for each operator its evidence; without any, the deepest module that holds all its
-/// neighbours, which `for_each(v, f)` goes through and `sweep(f)` comes to before it.
+/// Returns: each operator's evidence or, without any, the deepest module containing all its
+/// neighbours, which `for_each(v, f)` enumerates and `sweep(f)` visits first.
 template <operator_view Ops, class Sweep, class ForEach>
 [[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
                                              ForEach for_each) {
@@ -81,9 +81,9 @@ template <operator_view Ops, class Sweep, class ForEach>
 
 } // namespace detail
 
-/// Returns: for each operator its evidence; without any, the deepest module that holds all its
-/// readers: those with evidence by that, the others by their own readers. Else `no_id`: nothing
-/// downstream is known, or, in a graph with cycles, it leads into one.
+/// Returns: each operator's evidence or, without any, the deepest module containing all its
+/// readers, where readers without evidence count with their own readers. `no_id` if nothing
+/// downstream is known or, in a graph with cycles, it leads into one.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
@@ -112,7 +112,7 @@ template <operator_view Ops>
 }
 
 /// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
-/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
+/// far as the view knows; false if it knows nothing. False for anything on or after a cycle.
 /// Complexity: O(V + E).
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> data_independent(const Ops& ops,
@@ -137,7 +137,7 @@ template <operator_view Ops>
     return independent;
 }
 
-/// The same; looked up where the problem says it. Complexity: O(V + E).
+/// The same; taken from the problem if present. Complexity: O(V + E).
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
     return problem.independent != nullptr ? *problem.independent
@@ -145,9 +145,9 @@ template <operator_view Ops>
 }
 
 /// Returns: for each operator without evidence that computes a constant whether all its readers
-/// surely belong to one module, which `down` then names: their evidence says so with a confidence
-/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
-/// of data. Complexity: O(V + E).
+/// surely belong to one module, namely the one in `down`: by evidence with a confidence of at least
+/// 0.9, or by this rule themselves. False if the view knows nothing about data. Complexity: O(V +
+/// E).
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
                                                    std::span<const id> down,
@@ -155,7 +155,7 @@ template <operator_view Ops>
     std::vector<bool> settled(problem.evidence.size(), false);
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = problem.ops.graph();
-        const auto* independent = problem.independent; // as every constant is
+        const auto* independent = problem.independent; // like every constant
         const auto is_constant = [&](operator_t<Ops> vertex) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 if (!settled[detail::index_of(graph, source(*it, graph))]) {
@@ -190,8 +190,8 @@ template <operator_view Ops>
     return settled;
 }
 
-/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
-/// several are equally near, their common ancestor.
+/// Returns: for each operator the nearest evidence, by number of edges in either direction; the
+/// common ancestor of several that are equally near.
 /// Complexity: O(V + E).
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
@@ -238,12 +238,12 @@ template <operator_view Ops>
     return near;
 }
 
-/// Returns: for each operator that joins a skip connection the deepest module that holds what is
+/// Returns: for each operator that joins a skip connection the deepest module containing what is
 /// skipped, else `no_id`.
 ///
-/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
-/// of which up to `reach` operators are looked at. What the evidence on that computation has in
-/// common, as far as it goes, is the module.
+/// A skip connection: a producer of one of the operator's inputs also feeds the computation of
+/// another input, of which up to `reach` operators are examined. The module is the common ancestor
+/// of the evidence on that computation.
 /// Complexity: O(V + E + joins * reach).
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
@@ -253,7 +253,7 @@ template <operator_view Ops>
     std::vector<operator_t<Ops>> seen;
     std::vector<std::size_t> mark(problem.evidence.size(), 0);
     std::size_t stamp = 0;
-    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
+    // Walks from `from` against the edges until `goal`, collecting evidence on the way.
     const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
         ++stamp;
         detail::common_module modules;
@@ -296,9 +296,9 @@ template <operator_view Ops>
     return joined;
 }
 
-/// Returns: for each operator without evidence whether its result only steers: all it is used for,
-/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
-/// knows no conditions. Complexity: O(V + edges of operators without evidence).
+/// Returns: for each operator without evidence whether its result is only used, through operators
+/// without evidence, as the condition of an If or Loop. False if the view knows no conditions.
+/// Complexity: O(V + edges of operators without evidence).
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
     std::vector<bool> steers(problem.evidence.size(), false);
@@ -326,9 +326,9 @@ template <operator_view Ops>
 }
 
 /// Keeps operators in bodies with the operator that owns the body, which is settled before them:
-/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
-/// back to it, since the owner's module is the one that runs the body. Only operators without
-/// evidence. Complexity: O(V + operators in bodies).
+/// lost ones (`lost(v)`) take the owner's module, and those outside that module return to it, since
+/// the owner's module runs the body. Applies only to operators without evidence. Complexity: O(V +
+/// operators in bodies).
 template <operator_view Ops, class Lost>
 void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
                       Lost lost) {

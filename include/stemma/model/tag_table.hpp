@@ -16,10 +16,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Longest tag that is written anywhere, in bytes.
+/// The longest tag ever written, in bytes.
 inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
 
-/// The tags of the selected modules of a tree, kept as one segment for each.
+/// The tags of a tree's selected modules, stored as one segment each.
 ///
 /// A tag is `/` and a segment for every selected module from the root down: `/Net/Block.0`.
 class tag_table {
@@ -40,21 +40,21 @@ public:
         }
     }
 
-    /// Returns: how many modules there are, selected or not.
+    /// Returns: the number of modules, selected or not.
     [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
 
-    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
+    /// Whether `m` has its own segment rather than sharing the tag of an ancestor.
     [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
 
     /// Returns: the nearest selected module at or above `m`.
     [[nodiscard]] id selected(id m) const noexcept { return selected_[m]; }
 
-    /// Returns: the nearest selected module properly above `m`, `no_id` for the root.
+    /// Returns: the nearest selected proper ancestor of `m`, `no_id` for the root.
     [[nodiscard]] id above(id m) const noexcept {
         return is_selected(m) ? above_[m] : selected_[m];
     }
 
-    /// Requires: `m` is selected, and so long as it has no segment nothing below it has one.
+    /// Requires: `m` is selected, and nothing below it has a segment yet.
     void set_segment(id m, std::string_view text) {
         STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
         segment_[m] = segments_.intern(text);
@@ -63,7 +63,7 @@ public:
     /// Whether `set_segment` was called for `m`.
     [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
 
-    /// Call once when every selected module has its segment. Complexity: O(modules).
+    /// Call once after setting the segment of every selected module. Complexity: O(modules).
     void finish() {
         for (id m = 0; m < size(); ++m) {
             if (is_selected(m)) {
@@ -75,11 +75,11 @@ public:
     /// Requires: `m` is selected.
     [[nodiscard]] std::string_view segment(id m) const noexcept { return segments_[segment_[m]]; }
 
-    /// Returns: bytes of the tag of the selected module `m`.
+    /// Returns: the length in bytes of the tag of the selected module `m`.
     [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
 
     /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
-    /// Complexity: O(1), and of too long a tag O(depth).
+    /// Complexity: O(1), or O(depth) if the tag is too long.
     [[nodiscard]] id writable(id m) const noexcept {
         m = selected_[m];
         while (length_[m] > max_tag_length && m != 0) {
@@ -88,7 +88,7 @@ public:
         return m;
     }
 
-    /// Returns: the tag of the selected module at or above `m`.
+    /// Returns: the tag of the nearest selected module at or above `m`.
     /// Complexity: O(length).
     [[nodiscard]] std::string text(id m) const {
         std::string tag;

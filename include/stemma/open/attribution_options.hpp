@@ -71,7 +71,7 @@ struct attribution_options {
     template <class... Ps>
     attribution_options& set(Ps... chosen) {
         static_assert((is_asked<Ps> && ...),
-                      "attribution_options: tagging asks no policy of such a policy_category");
+                      "attribution_options: tagging uses no policy with this policy_category");
         static_assert(((policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
                       "attribution_options: two arguments have the same policy_category");
         (set_one(std::move(chosen)), ...);

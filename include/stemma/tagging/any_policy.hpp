@@ -31,9 +31,9 @@
 #include <utility>
 #include <vector>
 
-// One type for all policies of a role, over one kind of graph and tree: what a program holds that
-// lets its users choose. A question costs an indirect call; what the policy does to answer it is
-// compiled as one. One that holds nothing acts as the default of its role.
+// One type for all policies of a role, over one kind of graph and tree, for programs that let users
+// choose. Each query costs an indirect call; the policy's own work is compiled as a unit. An empty
+// one acts as the default of its role.
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
@@ -123,8 +123,8 @@ private:
     std::function<void(const Modules&, tag_table&)> name_;
 };
 
-/// Any source of evidence about `Ops` and `Modules`. What has no name of its own says in each claim
-/// which provenance it is.
+/// Any source of evidence about `Ops` and `Modules`. Claims of an unnamed source carry their own
+/// provenance.
 template <operator_view Ops, module_view Modules>
 class any_evidence : public detail::held_name {
     using take = std::function<void(const claim&)>;
@@ -133,7 +133,7 @@ class any_evidence : public detail::held_name {
 public:
     using policy_category = evidence_category;
 
-    /// Holds a copy of `source`, which prepares itself anew for every context.
+    /// Holds a copy of `source`, which is prepared for every context.
     template <detail::held_evidence<any_evidence, Ops, Modules> P>
     any_evidence(P source) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(source))
@@ -205,10 +205,10 @@ public:
     any_resolution(F resolve) // NOLINT(google-explicit-constructor): as above
         : held_name(""), resolve_(among_sure(std::move(resolve))) {}
 
-    /// Believes no claim below `least` from now on.
+    /// Ignores claims with less confidence from now on.
     void set_min_confidence(float least) noexcept { min_confidence_ = least; }
 
-    /// Claims below it are not believed.
+    /// Claims with less confidence are ignored.
     [[nodiscard]] float min_confidence() const noexcept { return min_confidence_; }
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
@@ -220,7 +220,7 @@ public:
 private:
     using resolver = std::function<attribution(const tree_index&, std::span<const claim>, float)>;
 
-    /// Of a policy that knows no least confidence: it is not told of claims below it.
+    /// For a policy without a minimum confidence: claims below it are withheld.
     template <class F>
     [[nodiscard]] static resolver among_sure(F resolve) {
         return [resolve = std::move(resolve)](const tree_index& modules,
@@ -249,7 +249,7 @@ public:
     /// Acts as `both_sides`.
     any_propagation() = default;
 
-    /// Holds a copy of `chosen`; whether it spreads anything is asked here, once.
+    /// Holds a copy of `chosen`; whether it propagates at all is queried here, once.
     template <detail::held_propagation<any_propagation, Ops> P>
     any_propagation(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
@@ -286,7 +286,7 @@ public:
             return chosen.judge(found);
         }) {}
 
-    /// Findings are judged by `judge(found)`.
+    /// Uses `judge(found)`.
     template <detail::held_function<any_diagnostics, std::optional<severity>, const finding&> F>
     any_diagnostics(F judge) // NOLINT(google-explicit-constructor): as above
         : held_name(""), judge_(std::move(judge)) {}

@@ -35,27 +35,27 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Some operators, by vertex index, with a list of things each.
+/// Lists for some operators, by vertex index.
 template <class T>
 class per_operator_lists {
 public:
-    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
-    /// before `of`, which finds the list that was added first.
+    /// Adds the list of `v`. Requires: at most one per vertex, by increasing `v`; otherwise `sort`
+    /// must be called before `of`, which finds the list added first.
     void add(id v, std::span<const T> items) {
         entries_.push_back({v, items_.size(), items.size()});
         items_.insert(items_.end(), items.begin(), items.end());
     }
 
-    /// Adds all lists of another one. Complexity: O(what it holds).
+    /// Adds all lists of another one. Complexity: O(its size).
     void append(const per_operator_lists& other) {
         other.for_each([&](id v, std::span<const T> items) { add(v, items); });
     }
 
-    /// Returns: how many lists were added.
+    /// Returns: the number of lists added.
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
-    /// Returns: the list of vertex index `v`; empty when it has none.
-    /// Complexity: O(log size), if lists were added by rising vertex index.
+    /// Returns: the list of vertex index `v`; empty if it has none.
+    /// Complexity: O(log size), if lists were added by increasing vertex index.
     [[nodiscard]] std::span<const T> of(id v) const noexcept {
         const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
                                          [](const entry& e, id wanted) { return e.v < wanted; });
@@ -71,7 +71,7 @@ public:
         }
     }
 
-    /// Makes `of` work after lists were added in any order.
+    /// Enables `of` after lists were added in any order.
     void sort() {
         const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
         if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
@@ -90,29 +90,29 @@ private:
     std::vector<T> items_;
 };
 
-/// What the evidence says of all operators.
+/// The resolved evidence about all operators.
 struct evidence_result {
     std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
-    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
+    per_operator_lists<claim> conflicts; ///< claims about operators that are disputed
     per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
                                          ///< decided between them
     per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
-    std::size_t dropped = 0;             ///< operators with claims that were not believed
+    std::size_t dropped = 0;             ///< operators whose claims were not believed
 };
 
-/// The sources that need nothing but the model itself.
+/// The sources that need only the model itself.
 using name_sources =
     evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
                      parameter_names, parameter_regions, leftovers, class_tags>;
 
 namespace detail {
 
-/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
+/// Queries prepared sources about some operators; `of` is by vertex index, for all of them.
 template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
 void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
                Iterator last, const Resolution& resolution, std::span<attribution> of,
                evidence_result& result) {
-    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
+    // The previous operator's claims and their resolution: neighbours mostly agree.
     std::vector<claim> claims;
     attribution resolved;
     std::vector<id> modules;
@@ -179,9 +179,9 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
 
 } // namespace detail
 
-/// Asks the sources about every operator and resolves what they claim, by as many threads as are
+/// Queries the sources about every operator and resolves their claims, with as many threads as are
 /// given.
-/// Requires: the context allows so many.
+/// Requires: the context allows that many.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
           resolution_policy Resolution = by_weight>
@@ -192,7 +192,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto sources = detail::prepare_source(evidence, context);
     std::vector<attribution> of(size);
-    // Operators do not take equally long, so there are more parts than threads.
+    // Operators vary in cost, so there are more parts than threads.
     const auto workers = threads.parts_of_operators(size);
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
     detail::for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
@@ -214,7 +214,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     return result;
 }
 
-/// The same, by as many threads as the context allows.
+/// The same, with as many threads as the context allows.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
           resolution_policy Resolution = by_weight>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,

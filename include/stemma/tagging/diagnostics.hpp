@@ -26,9 +26,9 @@ concept has_judge = requires(const P& p, const finding& found) {
 
 } // namespace detail
 
-/// Says which findings about a model are told, and how much they matter.
+/// Decides which findings about a model are reported, and with what severity.
 ///
-/// `judge(found)` returns how much; nothing when nobody is to hear of it.
+/// `judge(found)` returns the severity; nothing to suppress the finding.
 ///
 /// Requires: the same answer for equal findings.
 /// Complexity: callers ask once per finding.
@@ -37,7 +37,7 @@ concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_
 
 namespace detail {
 
-/// A diagnostics policy, or a function as its `judge`.
+/// A diagnostics policy, or a function that serves as its `judge`.
 template <class P>
 concept judging = diagnostics_policy<P> || answering < P,
         std::optional<severity>,
@@ -54,7 +54,7 @@ template <class P>
 
 } // namespace detail
 
-/// All findings, as whoever found them says.
+/// All findings, with the severity they were found with.
 struct as_found {
     using policy_category = diagnostics_category;
     static constexpr std::string_view name = "default";
@@ -62,7 +62,7 @@ struct as_found {
     [[nodiscard]] std::optional<severity> judge(const finding& found) const { return found.level; }
 };
 
-/// What is probably not as it was meant is wrong: for models that are about to be released.
+/// Warnings become errors: for models about to be released.
 struct warnings_as_errors {
     using policy_category = diagnostics_category;
     static constexpr std::string_view name = "strict";
@@ -72,7 +72,7 @@ struct warnings_as_errors {
     }
 };
 
-/// Rules that are broken, and nothing else: for models that somebody else made.
+/// Errors only: for models made by somebody else.
 struct errors_only {
     using policy_category = diagnostics_category;
     static constexpr std::string_view name = "errors";
@@ -82,7 +82,7 @@ struct errors_only {
     }
 };
 
-/// All but findings of some codes, by glob: `onnx.checker`, `tags.*`.
+/// All findings except those with some codes, by glob: `onnx.checker`, `tags.*`.
 struct without_findings {
     using policy_category = diagnostics_category;
 
@@ -99,8 +99,8 @@ struct without_findings {
     }
 };
 
-/// Returns: what passes a finding on to `report(finding)` as the policy, or a function, judges it,
-/// to be given to what looks for findings.
+/// Returns: a callback that passes findings on to `report(finding)` as judged by the policy, or a
+/// function; for code that searches for findings.
 template <detail::judging P, class Report>
 [[nodiscard]] auto judged(P policy, Report report) {
     return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
@@ -111,7 +111,7 @@ template <detail::judging P, class Report>
     };
 }
 
-/// Put `static_assert(explain_diagnostics_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_diagnostics_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_diagnostics_policy() {
     static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");

@@ -14,13 +14,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What is known of an operator that a rewriter puts in the place of others: fused, split or
-/// copied.
+/// The attribution of an operator that a rewriter puts in place of others: fused, split or copied.
 ///
-/// Those with evidence count, and what they have in common is the module; the least trusted of
-/// their sources and the least confidence speak for it, and modules that differ make a conflict
-/// unless one lies above the other. Returns: no module where none of the old ones has evidence;
-/// `repropagate` finds one then. Requires: `old` are indices of `before`. Complexity: O(old).
+/// The module is the common ancestor of the operators with evidence; source and confidence are the
+/// least trusted and lowest among them, and differing modules are a conflict unless one is an
+/// ancestor of the other. Returns: no module if none of the old ones has evidence; `repropagate`
+/// then finds one. Requires: `old` are indices of `before`. Complexity: O(old).
 [[nodiscard]] inline attribution
 inherit(const tree_index& modules, std::span<const attribution> before, std::span<const id> old) {
     const auto counts = [&](id v) {

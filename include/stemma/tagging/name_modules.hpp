@@ -11,7 +11,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: the tags of the modules that `selection` picks, printed by `naming`.
+/// Returns: the tags of the modules that `selection` selects, named by `naming`.
 /// Complexity: that of the two policies, plus O(modules).
 template <module_view Modules, detail::selecting<Modules> Selection = not_infrastructure,
           naming_policy<Modules> Naming = class_paths>

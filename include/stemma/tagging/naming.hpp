@@ -23,33 +23,32 @@ concept has_name_modules = requires(const P& p, const Modules& modules, tag_tabl
 
 } // namespace detail
 
-/// Says what the tags of the selected modules look like: one segment for each.
+/// Determines the tags of the selected modules: one segment for each.
 ///
-/// `name_modules(modules, tags)` gives every selected module its segment, one above before those
-/// below.
+/// `name_modules(modules, tags)` sets the segment of every selected module, ancestors first.
 ///
-/// Requires: it calls `set_segment` once for every selected module; siblings below one
-///   selected module get different segments, so that a tag names exactly one module; no segment
-///   holds a `/` that is not escaped by `\`.
+/// Requires: it calls `set_segment` once for every selected module; modules with the same nearest
+/// selected ancestor get different segments, so a tag identifies exactly one module; a segment
+/// contains `/` only escaped by `\`.
 template <class P, class Modules>
 concept naming_policy = policy_for<P, naming_category> && detail::has_name_modules<P, Modules>;
 
-/// Classes, and of the path as much as tells equal ones apart:
+/// Classes, with as much of the path as is needed to tell equal ones apart:
 /// `/BertModel/BertEncoder/BertLayer.0`.
 ///
-/// Modules below the same selected module with the same class share a number k: the least for which
-/// the last k names of their paths differ pairwise; alone, k is 1 behind a number and else 0. The
-/// segment is the class and those names, joined by dots. Where the class is unknown the name stands
-/// for it, from the last part that is no number: `layer.0`. `\`, `/`, `.` and `#` in a class or
-/// name are written behind a `\`; where k would pass 32, `#` and the rank among the sorted paths
-/// take the place of the names. Modules of unknown class whose segments another one has get `##`
-/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of modules that get
-/// a rank.
+/// Modules with the same class and nearest selected ancestor share a number k: the least for which
+/// the last k names of their paths differ pairwise; for a single module, k is 1 if its name is a
+/// number and else 0. The segment is the class and those names, joined by dots. If the class is
+/// unknown, the name from the last non-numeric part stands in for it: `layer.0`. `\`, `/`, `.` and
+/// `#` in a class or name are escaped by `\`; if k would exceed 32, `#` and the rank among the
+/// sorted paths replace the names. Modules of unknown class with another one's segment get `##` and
+/// their rank appended. Complexity: O(modules * k) expected, and the sorting of modules that get a
+/// rank.
 struct class_paths {
     using policy_category = naming_category;
     static constexpr std::string_view name = "default";
 
-    /// Most names of a path in one segment; `#` and a rank where more would be needed.
+    /// The maximum number of path names in one segment; `#` and a rank beyond.
     static constexpr std::size_t max_names = 32;
 
     template <module_view Modules>
@@ -58,7 +57,7 @@ struct class_paths {
     }
 };
 
-/// Attribute names instead of classes, as they stand in the path: `/model/encoder/layer.0`.
+/// Child names instead of classes, as in the path: `/model/encoder/layer.0`.
 struct attribute_paths {
     using policy_category = naming_category;
     static constexpr std::string_view name = "attribute-paths";
@@ -75,9 +74,9 @@ struct attribute_paths {
     }
 };
 
-/// Attribute names with the class behind a colon:
-/// `/net:BertModel/encoder:BertEncoder/layer.0:BertLayer`. Unlike with class_paths, a tag stays as
-/// it is whatever other modules there are.
+/// Child names, with the class after a colon:
+/// `/net:BertModel/encoder:BertEncoder/layer.0:BertLayer`. Unlike with class_paths, a tag does not
+/// depend on which other modules there are.
 struct attributes_and_classes {
     using policy_category = naming_category;
     static constexpr std::string_view name = "attributes-and-classes";
@@ -105,7 +104,7 @@ struct attributes_and_classes {
     }
 };
 
-/// Put `static_assert(explain_naming_policy<mine, modules>());` beside a policy that is refused.
+/// Put `static_assert(explain_naming_policy<mine, modules>());` next to a policy that is rejected.
 template <class P, class Modules>
 consteval bool explain_naming_policy() {
     static_assert(std::copy_constructible<P>, "naming policy: make the class copyable");

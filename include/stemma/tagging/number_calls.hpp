@@ -19,12 +19,12 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether metadata name the module of an operator and not the call.
+/// Whether metadata give an operator's module but not the call.
 [[nodiscard]] inline bool lacks_call(const attribution& known) noexcept {
     return known.module != no_id && known.source == provenance::metadata && known.call == no_id;
 }
 
-/// Numbers the calls of one module after the other.
+/// Numbers the calls of one module after another.
 template <parameter_readers Ops>
 class call_numberer {
 public:
@@ -63,7 +63,7 @@ public:
     }
 
 private:
-    /// How many operators of a module read a parameter.
+    /// How often operators of a module read a parameter.
     struct reading {
         id module = no_id;
         id last = no_id; // of the operators
@@ -72,9 +72,9 @@ private:
 
     [[nodiscard]] attribution& known(operator_t<Ops> v) { return result_[index_at(v)]; }
 
-    // The operators of one module are named by their places in `open_`, as `own`.
+    // The operators of one module are identified by their positions in `open_`, as `own`.
 
-    /// Finds the operators that read the parameter that is read most often, in order.
+    /// Finds the operators that read the most frequently read parameter, in order.
     void find_anchors(std::span<const id> own, id module) {
         id most_read = no_id;
         id most = 0;
@@ -110,7 +110,7 @@ private:
         for (id call = 0; call < anchors_.size(); ++call) {
             known(open_[anchors_[call]]).call = call;
         }
-        auto anchor = anchors_.begin(); // both stand in the same order
+        auto anchor = anchors_.begin(); // both are in the same order
         for (auto i : own) {
             const auto v = open_[i];
             if (anchor != anchors_.end() && *anchor == i) {
@@ -178,20 +178,20 @@ private:
     const tree_index& modules_;
     std::span<attribution> result_;
     std::vector<operator_t<Ops>> open_; // operators without a number, in order
-    std::vector<id> anchors_;           // those of one module, by their places in `open_`
+    std::vector<id> anchors_;           // those of one module, by position in `open_`
     std::vector<reading> readings_;     // by parameter
     std::vector<id> joined_;            // union-find over the operators of one module
 };
 
 } // namespace detail
 
-/// Numbers the calls of modules by data flow, for operators whose metadata name the module and not
+/// Numbers the calls of modules by data flow, for operators whose metadata give the module but not
 /// the call.
 ///
-/// A module runs once for each operator of its own that reads the same parameter of it. An operator
-/// belongs to the last of these that its inputs come through, inside of the module; to the first
-/// that it leads to, when they come through none. A module without children and parameters runs
-/// once for each set of its operators that hang together. Others stay without a number.
+/// A module runs once for each of its own operators that reads the same parameter of it. An
+/// operator belongs to the last of these that its inputs pass through within the module; if they
+/// pass through none, to the first it leads to. A module without children and parameters runs once
+/// for each connected set of its operators. Others remain unnumbered.
 ///
 /// `result` is by vertex index.
 /// Complexity: O(V + E + modules + parameters + reads of parameters).

@@ -17,26 +17,25 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// An attribution that gave way to a second witness.
+/// An attribution overruled by its readers.
 struct overruled {
     id v = no_id;       ///< vertex index
-    attribution before; ///< what the evidence had said
-    id readers = no_id; ///< what the modules of the readers have in common
-    float least = 0;    ///< how sure all of these are
+    attribution before; ///< the attribution by evidence
+    id readers = no_id; ///< the common ancestor of the readers' modules
+    float least = 0;    ///< the least confidence among them
 };
 
 /// Corrects the evidence on constants and shape computations that several modules use.
 ///
-/// Exporters compute equal ones once and leave them the scope of the module that came first. One
-/// that is read in its module, and in one that is neither above nor below that, belongs to the
-/// common ancestor of its own and all that read it; so does a constant that only others read. What
-/// is computed and only read by others is a result of its module, as the angles of rotary
-/// embeddings are.
+/// Exporters compute equal ones once and leave them in the scope of the first module. One that is
+/// read both in its module and in an unrelated one belongs to the common ancestor of its module and
+/// all its readers; so does a constant that only others read. A computation read only by others is
+/// a result of its module, like the angles of rotary embeddings.
 ///
-/// `result` is by vertex index, and `module == no_id` where nothing is known; `independent` is what
-/// `data_independent` says of `ops`.
+/// `result` is by vertex index, with `module == no_id` if unknown; `independent` is the result of
+/// `data_independent` for `ops`.
 /// Returns: what changed, in the order of `vertices`.
-/// Complexity: O(V + edges of what is independent).
+/// Complexity: O(V + edges of independent operators).
 template <operator_view Ops>
 std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
                                        std::span<attribution> result,
@@ -52,7 +51,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             }
             bool foreign = false;
             const auto [in, in_last] = in_edges(*it, graph);
-            bool own = in == in_last; // a constant may stand in any scope
+            bool own = in == in_last; // a constant may be in any scope
             detail::common_module readers;
             float least = std::min(detail::confidence::read_by_others, made.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
@@ -68,15 +67,14 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 changed.push_back({v, made, readers.get(modules), least});
             }
         }
-        for (const auto& [v, before, common, least] :
-             changed) { // once all were asked what they were
+        for (const auto& [v, before, common, least] : changed) { // after all have been examined
             result[v] = {modules.lca(before.module, common), no_id, least, before.source, true};
         }
     }
     return changed;
 }
 
-/// The same, where that is not known yet. Complexity: O(V + E).
+/// The same, computing `data_independent`. Complexity: O(V + E).
 template <operator_view Ops>
 std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
                                        std::span<attribution> result) {

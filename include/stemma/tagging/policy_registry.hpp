@@ -24,26 +24,26 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Policies of one role, by name: `all`, or with an argument, `depth:2`.
+/// Policies of one role by name: `all`, or with an argument, `depth:2`.
 template <class Any>
 class policies_by_name {
 public:
     /// Adds a policy under a name.
-    /// Requires: a name that is not there yet, without `:` and `,`.
+    /// Requires: the name is new, and contains neither `:` nor `,`.
     template <std::convertible_to<Any> P>
     void add(std::string name, P policy) {
         enter({std::move(name), "",
                [any = Any(std::move(policy))](std::string_view) { return std::optional(any); }});
     }
 
-    /// Adds a policy under the name that it has itself.
+    /// Adds a policy under its own name.
     /// Requires: as above.
     template <detail::named_policy P>
         requires std::convertible_to<P, Any>
     void add(P policy) { add(detail::name_of_policy(policy), std::move(policy)); }
 
-    /// Adds policies that take an argument: `make(text)` returns one, or nothing for a text that it
-    /// does not understand. `argument` says in help what the text is: `N`.
+    /// Adds policies that take an argument: `make(text)` returns one, or nothing for an invalid
+    /// text. `argument` describes the text in help: `N`.
     /// Requires: as above.
     template <class Make>
         requires std::invocable<const Make&, std::string_view>
@@ -55,9 +55,9 @@ public:
              }});
     }
 
-    /// Returns: the policy that `name` or `name:argument` asks for, if there is one; records call
-    /// it so. For no text, what acts as the default, which they pass over.
-    /// Complexity: linear in the names.
+    /// Returns: the policy called `name` or `name:argument`, if there is one, with that as the name
+    /// for records. For an empty text, the default, which records omit.
+    /// Complexity: linear in the number of names.
     [[nodiscard]] std::optional<Any> find(std::string_view text) const {
         const auto colon = text.find(':');
         const auto found = find_entry(text.empty() ? "default" : text.substr(0, colon));
@@ -77,8 +77,8 @@ public:
         return made;
     }
 
-    /// Returns: the same. Throws: `error` (`refused`) where there is none, which says what there
-    /// is; `role` is named in it.
+    /// Returns: the same. Throws: `error` (`refused`), naming `role` and the known policies, if
+    /// there is none.
     [[nodiscard]] Any get(std::string_view role, std::string_view text) const {
         auto found = find(text);
         if (!found) {
@@ -88,7 +88,7 @@ public:
         return *std::move(found);
     }
 
-    /// Returns: what can be asked for, in the order in which it was added: `all, depth:N`.
+    /// Returns: the known names, in the order in which they were added: `all, depth:N`.
     /// Complexity: O(names).
     [[nodiscard]] std::string names() const {
         std::string text;
@@ -125,9 +125,9 @@ private:
 
     void enter(entry added) {
         STEMMA_ASSERT(added.name.find_first_of(":,") == std::string::npos,
-                      "names of policies hold neither `:` nor `,`");
+                      "policy names contain neither `:` nor `,`");
         STEMMA_ASSERT(find_entry(added.name) == entries_.end(),
-                      "names of policies of one role differ");
+                      "policy names are unique within a role");
         entries_.push_back(std::move(added));
     }
 
@@ -136,7 +136,7 @@ private:
 
 namespace detail {
 
-/// Returns: a policy made of a list of texts, nothing of an empty one.
+/// Returns: a policy made from a list of texts; nothing for an empty one.
 template <class P>
 [[nodiscard]] std::optional<P> policy_of_list(std::string_view text) {
     auto parts = split_list(text);
@@ -158,8 +158,8 @@ template <class Any, class... Ps>
     return known;
 }
 
-/// Returns: the selection policies of the library: `default`, `all`, `package:a,b`,
-/// `class:Glob,...`, `depth:N`.
+/// Returns: the library's selection policies: `default`, `all`, `package:a,b`, `class:Glob,...`,
+/// `depth:N`.
 template <module_view Modules>
 [[nodiscard]] policies_by_name<any_selection<Modules>> selections_by_name() {
     auto known = policies_by_their_names<any_selection<Modules>>();
@@ -171,7 +171,7 @@ template <module_view Modules>
     return known;
 }
 
-/// Returns: the naming policies of the library: `default` (`class_paths`), `attribute-paths`,
+/// Returns: the library's naming policies: `default` (`class_paths`), `attribute-paths`,
 /// `attributes-and-classes`.
 template <module_view Modules>
 [[nodiscard]] policies_by_name<any_naming<Modules>> namings_by_name() {
@@ -179,15 +179,15 @@ template <module_view Modules>
                                                         attributes_and_classes{});
 }
 
-/// Returns: the resolution policies of the library: `default` (`by_weight`), `trust`, `cautious`,
+/// Returns: the library's resolution policies: `default` (`by_weight`), `trust`, `cautious`,
 /// `confidence`.
 [[nodiscard]] inline policies_by_name<any_resolution> resolutions_by_name() {
     return policies_by_their_names<any_resolution>(by_weight{}, by_trust{}, cautious{},
                                                    by_confidence{});
 }
 
-/// Returns: the propagation policies of the library: `default` (`both_sides`), `residual`,
-/// `consumers`, `producers`, `nearest`, `off`.
+/// Returns: the library's propagation policies: `default` (`both_sides`), `residual`, `consumers`,
+/// `producers`, `nearest`, `off`.
 template <operator_view Ops>
 [[nodiscard]] policies_by_name<any_propagation<Ops>> propagations_by_name() {
     return policies_by_their_names<any_propagation<Ops>>(both_sides{}, residual_aware{},
@@ -195,7 +195,7 @@ template <operator_view Ops>
                                                          nearest_evidence{}, no_propagation{});
 }
 
-/// Returns: the costs of the library: `bytes`, `parameters`, `operators`, `macs`, `flops`,
+/// Returns: the library's cost policies: `bytes`, `parameters`, `operators`, `macs`, `flops`,
 /// `activations`.
 [[nodiscard]] inline policies_by_name<any_cost> costs_by_name() {
     return policies_by_their_names<any_cost>(cost_in_bytes{}, cost_in_parameters{},
@@ -203,7 +203,7 @@ template <operator_view Ops>
                                              cost_in_activations{});
 }
 
-/// Returns: the diagnostics policies of the library: `default` (`as_found`), `strict`, `errors`,
+/// Returns: the library's diagnostics policies: `default` (`as_found`), `strict`, `errors`,
 /// `without:GLOB,...`.
 [[nodiscard]] inline policies_by_name<any_diagnostics> diagnostics_by_name() {
     auto known =
@@ -215,22 +215,21 @@ template <operator_view Ops>
 } // namespace detail
 
 /// The policies that users of a program can choose by name, over one kind of graph and tree: those
-/// of the library, to which the program that owns it adds its own. Sources of evidence are asked
-/// beside those of the library.
+/// of the library, and any that the program adds. Sources of evidence add to those of the library.
 template <operator_view Ops, module_view Modules>
 struct policy_registry {
     /// Which modules get tags.
     policies_by_name<any_selection<Modules>> selections = detail::selections_by_name<Modules>();
     /// What tags look like.
     policies_by_name<any_naming<Modules>> namings = detail::namings_by_name<Modules>();
-    policies_by_name<any_evidence<Ops, Modules>> sources{}; ///< none to begin with
+    policies_by_name<any_evidence<Ops, Modules>> sources{}; ///< initially none
     /// Which claim is believed.
     policies_by_name<any_resolution> resolutions = detail::resolutions_by_name();
     /// Where operators without evidence belong.
     policies_by_name<any_propagation<Ops>> propagations = detail::propagations_by_name<Ops>();
-    /// What a part weighs that is split off.
+    /// What a part that is split off costs.
     policies_by_name<any_cost> costs = detail::costs_by_name();
-    /// Which findings are told.
+    /// Which findings are reported.
     policies_by_name<any_diagnostics> diagnostics = detail::diagnostics_by_name();
 };
 

@@ -27,8 +27,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Gives owners of bodies without evidence what the evidence in their bodies has in common,
-/// innermost bodies first.
+/// Assigns owners of bodies without evidence to the common ancestor of the evidence in their
+/// bodies, innermost bodies first.
 template <operator_view Ops>
 void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
     const auto inner = operators_in_bodies(ops);
@@ -37,7 +37,7 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     }
     struct said {
         common_module module;
-        float least = confidence::bodies; // how sure all are that were heard
+        float least = confidence::bodies; // the least confidence in the bodies
     };
     std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {
@@ -65,9 +65,9 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 /// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
-/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left. None
-/// is surer than those it follows. `independent` is what `data_independent` says of `ops`, where
-/// that is known. Requires: several threads may read `ops` at once, if so many are given.
+/// evidence in its bodies; the rest is up to the policy, which is not called if nothing remains. No
+/// operator is surer than those it follows. `independent` is the result of `data_independent` for
+/// `ops`, if known. Requires: `ops` may be read by as many threads as are given.
 /// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
@@ -98,7 +98,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     detail::limit_confidence(ops, order, evidence, result);
 }
 
-/// Refuses operators that are none, with a sentence.
+/// Rejects types that are no operator views, with an explanation.
 template <class Ops, class... Others>
     requires(!operator_view<Ops>)
 void propagate(const Ops&, const tree_index&, const Others&...) {

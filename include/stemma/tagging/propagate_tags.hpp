@@ -18,7 +18,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Unites sets of selected modules; a union of more than `cap` becomes its common ancestor.
+/// Unites sets of selected modules; a union of more than `cap` becomes their common ancestor.
 class tag_union {
 public:
     tag_union(const tree_index& modules, std::span<const id> selected, std::size_t cap,
@@ -45,7 +45,7 @@ namespace detail {
 
 // namespace detail
 
-/// Sets of two or more tags beyond this many become the tag of their common ancestor.
+/// Sets with more tags than this become the tag of their common ancestor.
 inline constexpr std::size_t default_tag_cap = 64;
 
 } // namespace detail
@@ -53,7 +53,7 @@ inline constexpr std::size_t default_tag_cap = 64;
 /// Finds every operator's tags: the set of selected modules that its result serves.
 ///
 /// `tags` is by vertex index. On entry it holds the set of each operator with evidence and `no_id`
-/// for the others, which get the union of their readers' sets, and `no_id` where no reader has any.
+/// for the others; these get the union of their readers' sets, `no_id` if no reader has any.
 /// `selected[m]` is the nearest selected module at or above m. Sets are elements of `pool`.
 /// Complexity: O((V + E) * cap).
 template <operator_view Ops>

@@ -31,7 +31,7 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
                  std::span<const id> up, std::span<attribution> result, Decide decide) {
     for (id v = 0; v < result.size(); ++v) {
         if (problem.evidence[v] == no_id) {
-            // Member by member: what was just put together is slow to copy as a whole.
+            // Assign members separately: copying a whole temporary stalls on store forwarding.
             const attribution made =
                 decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
             auto& kept = result[v];
@@ -44,7 +44,7 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
     }
 }
 
-/// Whether a policy spreads what is known at all.
+/// Whether a policy propagates at all.
 template <class P>
 [[nodiscard]] constexpr bool propagates(const P& policy) {
     if constexpr (requires {
@@ -63,16 +63,17 @@ template <class P>
 /// `propagate(problem, result)` writes `result[v]` for every vertex index v with
 /// `problem.evidence[v] == no_id` and leaves the others alone.
 ///
-/// Requires: the result is a function of the graph and the evidence, not of the order of visiting;
-///   every operator gets some module; its provenance is none of evidence.
-/// A policy may also say `propagates()`: where it says no, owners do not hear their bodies
-/// either, and operators without evidence get no tags of their readers.
+/// Requires: the result is a function of the graph and the evidence, not of the traversal order;
+/// every operator gets a module; its provenance is a rule, not evidence.
+/// A policy may also have `propagates()`: if false, owners do not use the evidence in their bodies
+/// either, and operators without evidence get no tags from their readers.
 /// Complexity: O(V + E).
 template <class P, class Ops>
 concept propagation_policy = policy_for<P, propagation_category> && detail::has_propagate<P, Ops>;
 
-/// Readers and producers together: what reads a result usually says where it was made, unless the
-/// two sides disagree, as behind a residual connection. docs/propagation.md states the rules.
+/// Readers and producers together: the readers of a result usually show where it was computed,
+/// unless the two sides disagree, as after a residual connection. docs/propagation.md states the
+/// rules.
 struct both_sides {
     using policy_category = propagation_category;
     static constexpr std::string_view name = "default";
@@ -95,7 +96,7 @@ struct both_sides {
                        steers = steering_only(problem);
                    }});
         const auto& tree = problem.modules;
-        // What the view never knows is not looked up.
+        // What the view can never know is not looked up.
         constexpr bool knows_data = data_aware_operators<Ops>;
         constexpr bool knows_conditions = steered_operators<Ops>;
         const auto decide = [&](id v, id below, id above) -> attribution {
@@ -125,7 +126,7 @@ struct both_sides {
     }
 };
 
-/// What all readers have in common; nothing where there are none.
+/// The common ancestor of all readers; the root if there are none.
 struct consumers_only {
     using policy_category = propagation_category;
     static constexpr std::string_view name = "consumers";
@@ -141,7 +142,7 @@ struct consumers_only {
     }
 };
 
-/// What all producers have in common; nothing where there are none.
+/// The common ancestor of all producers; the root if there are none.
 struct producers_only {
     using policy_category = propagation_category;
     static constexpr std::string_view name = "producers";
@@ -157,8 +158,8 @@ struct producers_only {
     }
 };
 
-/// The evidence that is the fewest edges away, in either direction; the common ancestor of the
-/// nearest ones where several are.
+/// The nearest evidence by number of edges, in either direction; the common ancestor if several are
+/// equally near.
 struct nearest_evidence {
     using policy_category = propagation_category;
     static constexpr std::string_view name = "nearest";
@@ -174,8 +175,9 @@ struct nearest_evidence {
     }
 };
 
-/// As both_sides, except where branches join: if one input of a joining operator also feeds what
-/// computes the others (a skip connection), it belongs to the module that holds that computation.
+/// As both_sides, except where branches join: if one input of a joining operator also feeds the
+/// computation of the others (a skip connection), the operator belongs to the module containing
+/// that computation.
 struct residual_aware {
     using policy_category = propagation_category;
     static constexpr std::string_view name = "residual";
@@ -208,7 +210,7 @@ struct no_propagation {
     }
 };
 
-/// Put `static_assert(explain_propagation_policy<mine, ops>());` beside a policy that is refused.
+/// Put `static_assert(explain_propagation_policy<mine, ops>());` next to a policy that is rejected.
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
     static_assert(std::copy_constructible<P>, "propagation policy: make the class copyable");

@@ -14,12 +14,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Finds modules anew after a graph was changed: for operators without one, and for those whose
-/// module was inferred and not known, as their neighbours may be others now.
+/// Updates modules after a graph was changed: of operators without one, and of those whose module
+/// was inferred, as their neighbours may have changed.
 ///
-/// `result` is by vertex index of the changed graph. What it says afterwards is what `propagate`
-/// says when it begins with the evidence alone.
-/// Returns: the vertex indices that have another module than before, ascending.
+/// `result` is by vertex index of the changed graph. Afterwards it is what `propagate` computes
+/// from the evidence alone.
+/// Returns: the vertex indices whose module changed, ascending.
 /// Complexity: that of `propagate`.
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 std::vector<id> repropagate(const Ops& ops, const tree_index& modules,

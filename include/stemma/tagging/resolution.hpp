@@ -28,29 +28,29 @@ concept has_resolve = requires(const P& p, const tree_index& modules,
 
 } // namespace detail
 
-/// Makes one attribution of what the sources claim about one operator.
+/// Combines all claims about one operator into an attribution.
 ///
-/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
+/// `resolve(modules, claims)` returns it; a conflict is recorded in it rather than thrown.
 ///
-/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
-///   for the same claims, and has `module == no_id` when none is believed.
+/// Requires: `claims` is not empty, and those of one source are consecutive; the result depends
+/// only on the claims, and has `module == no_id` if none is believed.
 /// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
 template <class P>
 concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
 
-/// Believes the most trusted source, and raises the confidence where an independent one agrees.
+/// Believes the most trusted source, with more confidence if an independent one agrees.
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
-/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
-/// of one source are alternatives: the one that fits the rest counts, and where none does, the
-/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
-/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
-/// above. Whatever disagrees makes a conflict.
+/// below its own; if it leads, an aligned operation decides between them. Several claims of one
+/// source are alternatives: the one that fits the rest counts; if none does, the surest, or the
+/// common ancestor of those equally sure or doubtful. A doubtful claim yields to the common
+/// ancestor of it and whatever contradicts it, or stands for an ancestor. Any disagreement is a
+/// conflict.
 struct by_trust {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "trust";
 
-    /// Claims below it are not believed.
+    /// Claims with less confidence are ignored.
     float min_confidence = 0;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
@@ -116,8 +116,8 @@ private:
                            [&](const claim& c) { return c.confidence >= min_confidence; });
     }
 
-    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
-    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
+    /// Lets an aligned operation decide which of the modules allowed by the leading claim it is, or
+    /// even overrule the claim if it is sure, as it knows the same parameters and more.
     static void refine(const tree_index& modules, std::span<const claim> claims,
                        const claim& leading, attribution& result) {
         for (const auto& c : claims) {
@@ -146,7 +146,7 @@ private:
         if (leading.size() == 1) {
             return as_attribution(leading.front());
         }
-        // Where they are doubtful it was made of all of them.
+        // Doubtful: the operator was made from all of them.
         for (const auto& alternative :
              leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
             for (const auto& other : claims) {
@@ -172,12 +172,12 @@ private:
     }
 };
 
-/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
+/// Believes one kind of evidence only if no other contradicts it; else takes the common ancestor.
 struct cautious {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "cautious";
 
-    /// Claims below it are not believed.
+    /// Claims with less confidence are ignored.
     float min_confidence = 0;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
@@ -194,14 +194,14 @@ struct cautious {
     }
 };
 
-/// Believes the claim that is surest of itself, and the more trusted source among equally sure
-/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
-/// their common ancestor; whatever disagrees makes a conflict.
+/// Believes the claim with the highest confidence, and the more trusted source among equals: for
+/// evidence with measured confidences. Equally sure alternatives become their common ancestor; any
+/// disagreement is a conflict.
 struct by_confidence {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "confidence";
 
-    /// Claims below it are not believed.
+    /// Claims with less confidence are ignored.
     float min_confidence = 0;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
@@ -231,19 +231,18 @@ struct by_confidence {
     }
 };
 
-/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
-/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
-/// not.
+/// Weighs all sources by their measured confidences: several weak ones that agree beat a stronger
+/// one they contradict, and a sure one beats a more trusted one that is not.
 ///
-/// Each module that is claimed has as much weight as the sources have that agree with it, less that
-/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
-/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
-/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
+/// The weight of each claimed module is that of the sources agreeing with it, minus that of the
+/// sources contradicting it; a source's weight is the log-odds of being right. Ties go to an exact
+/// claim, then by trust. Alternatives of one source that nothing decides between become their
+/// common ancestor. A doubtful claim is treated as by `by_trust`.
 struct by_weight {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "default";
 
-    /// Claims below it are not believed.
+    /// Claims with less confidence are ignored.
     float min_confidence = 0;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
@@ -279,7 +278,7 @@ private:
         return std::log(confidence / (1 - confidence));
     }
 
-    /// Returns: how much speaks for a module, of each source the best of its alternatives.
+    /// Returns: the weight in favour of a module, counting for each source its best alternative.
     [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
                                   id module) const {
         float sum = 0;
@@ -297,7 +296,7 @@ private:
     }
 };
 
-/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_resolution_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_resolution_policy() {
     static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");

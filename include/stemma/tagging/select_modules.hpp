@@ -10,8 +10,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: for each module the nearest selected one that is it or above it. `selection` is a
-/// policy, or a function of modules and module.
+/// Returns: for each module the nearest selected module at or above it. `selection` is a policy, or
+/// a function of modules and module.
 /// Complexity: one `selects` per module.
 template <module_view Modules, detail::selecting<Modules> Selection = not_infrastructure>
 [[nodiscard]] std::vector<id> select_modules(const Modules& modules,

@@ -26,7 +26,7 @@ concept has_selects = requires(const P& p, const Modules& modules, id m) {
 
 } // namespace detail
 
-/// Says which modules get a tag of their own.
+/// Decides which modules get their own tag.
 ///
 /// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
 ///
@@ -37,7 +37,7 @@ concept selection_policy = policy_for<P, selection_category> && detail::has_sele
 
 namespace detail {
 
-/// A selection policy, or a function as its `selects`.
+/// A selection policy, or a function that serves as its `selects`.
 template <class P, class Modules>
 concept selecting = selection_policy<P, Modules> || answering<P, bool, const Modules&, id>;
 
@@ -52,7 +52,7 @@ template <class P, class Modules>
 
 } // namespace detail
 
-/// Returns: whether `qualified_class` lives in `package` or below it.
+/// Returns: whether `qualified_class` is in `package` or a subpackage.
 [[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
                                            std::string_view package) noexcept {
     return qualified_class.starts_with(package) &&
@@ -61,17 +61,17 @@ template <class P, class Modules>
 
 namespace detail {
 
-/// What `infrastructure_packages` starts with. A function: GCC 12 ends in an internal error where a
-/// template makes an object whose members are initialized by a list of texts.
+/// Initial value of `infrastructure_packages`. A function, because GCC 12 crashes when a template
+/// creates an object with members initialized from a list of strings.
 [[nodiscard]] inline std::vector<std::string> torch_packages() {
     return {"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx", "torch._dynamo"};
 }
 
 } // namespace detail
 
-/// The packages whose classes build models rather than being part of one. Data: replace at will.
+/// The packages whose classes are building blocks of models. Data: replace at will.
 struct infrastructure_packages {
-    /// A class in a package or below it counts.
+    /// Classes in these packages or their subpackages count.
     std::vector<std::string> names = detail::torch_packages();
 
     friend bool operator==(const infrastructure_packages&,
@@ -85,17 +85,18 @@ struct infrastructure_packages {
     }
 };
 
-/// Every module that is no infrastructure, and infrastructure whose class is asked for. A module of
-/// unknown class that never runs is taken for a container, and so for infrastructure.
+/// Every module that is no infrastructure, and infrastructure whose class is requested. A module of
+/// unknown class that never runs is assumed to be a container, and thus infrastructure.
 struct not_infrastructure {
     using policy_category = selection_category;
 
-    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
+    infrastructure_packages
+        packages{}; ///< none of whose classes is selected unless `keep` matches it
     /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
     std::vector<std::string> keep{};
 
-    /// Returns: `default`, with `keep` behind a colon; nothing for packages of one's own, of which
-    /// a record says nothing. Complexity: O(length).
+    /// Returns: `default`, with `keep` after a colon; "" for custom packages, which records do not
+    /// cover. Complexity: O(length).
     [[nodiscard]] std::string name() const {
         if (packages != infrastructure_packages()) {
             return {};
@@ -130,11 +131,11 @@ struct all_modules {
     }
 };
 
-/// Modules whose class lives in one of some packages.
+/// Modules whose class is in one of some packages.
 struct in_packages {
     using policy_category = selection_category;
 
-    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
+    std::vector<std::string> packages{}; ///< classes in them or their subpackages are selected
 
     /// Returns: `package:P,...`. Complexity: O(length).
     [[nodiscard]] std::string name() const { return "package:" + detail::join_list(packages); }
@@ -147,7 +148,7 @@ struct in_packages {
     }
 };
 
-/// Modules whose class name or qualified class fits one of some globs.
+/// Modules whose class name or qualified class matches one of some globs.
 struct of_classes {
     using policy_category = selection_category;
 
@@ -165,7 +166,7 @@ struct of_classes {
     }
 };
 
-/// Modules at most so many edges below the root.
+/// Modules at most that many edges below the root.
 struct down_to_depth {
     using policy_category = selection_category;
 
@@ -180,7 +181,8 @@ struct down_to_depth {
     }
 };
 
-/// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
+/// Put `static_assert(explain_selection_policy<mine, modules>());` next to a policy that is
+/// rejected.
 template <class P, class Modules>
 consteval bool explain_selection_policy() {
     static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");

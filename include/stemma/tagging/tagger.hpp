@@ -34,18 +34,18 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Where all operators of a model come from, and their tags.
+/// The origin of all operators of a model, and their tags.
 class tagging {
 public:
-    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
+    std::vector<attribution> attributions; ///< by vertex index; every operator has a module
     tag_table tags;                        ///< of the modules
     std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
     id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
+    per_operator_lists<claim> conflicts;   ///< claims about operators that are disputed
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
-    std::size_t dropped = 0;        ///< operators with claims that were not believed
-    provenance_names provenances;   ///< of the sources that were asked
-    node_origins origins;           ///< in an original, where tags were carried over from one
+    std::size_t dropped = 0;        ///< operators whose claims were not believed
+    provenance_names provenances;   ///< of the sources queried
+    node_origins origins;           ///< in the original, if tags were carried over from one
 
     /// Returns: the selected module whose tag is the operator's primary one.
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
@@ -59,7 +59,7 @@ inline constexpr bool is_for_tagging =
     policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
     policy_for<P, propagation_category>;
 
-/// Says in one sentence what a policy lacks that was chosen for tagging.
+/// Explains what a policy chosen for tagging lacks.
 template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
           class Propagation>
 consteval bool are_for_this_tagging() {
@@ -72,18 +72,18 @@ consteval bool are_for_this_tagging() {
 
 } // namespace detail
 
-/// Says for every operator which module it comes from.
+/// Determines for every operator the module it comes from.
 ///
-/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
-/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
+/// Queries the evidence, resolves its claims, propagates to operators without any, and names
+/// modules. Policies not passed are the defaults: the sources that need only names, `by_weight`,
 /// `both_sides`, `not_infrastructure`, `class_paths`.
-/// Requires: with several threads in the context, policies that those may ask at once.
-/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
+/// Requires: with several threads in the context, policies that support concurrent calls.
+/// Complexity: linear in operators, edges and modules, times the cap on tag sets.
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
                                     const policies<Ps...>& chosen) {
     static_assert((detail::is_for_tagging<Ps> && ...),
-                  "tag_operators: tagging asks no policy of such a policy_category");
+                  "tag_operators: tagging uses no policy with this policy_category");
     const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
     const auto naming = chosen.template get_or<naming_category, class_paths>();
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
@@ -157,7 +157,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     return result;
 }
 
-/// The same, over operators and modules as they are.
+/// The same, directly from operators and modules.
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
                                     const policies<Ps...>& chosen = policies<>{}) {
@@ -165,7 +165,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     return tag_operators(context, chosen);
 }
 
-/// Refuses operators that are none, with a sentence.
+/// Rejects types that are no operator views, with an explanation.
 template <class Ops, class Modules, class... Chosen>
     requires(!operator_view<Ops>)
 tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {

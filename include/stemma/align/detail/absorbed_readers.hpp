@@ -16,10 +16,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What so many read tells little, and costs much.
+/// A value with more readers says little, and costs much.
 inline constexpr std::size_t most_readers = 64;
 
-/// Finds what operators of a changed graph make that are called after what they made before more
+/// Finds values of a changed graph that kept the name of what their operators computed before more
 /// was fused into them.
 class absorbed_readers {
 public:
@@ -36,8 +36,8 @@ public:
         , after_readers_(after_readers)
         , value_(values) {}
 
-    /// What is called after a value may have taken in what came next and is gone: as long as one
-    /// operator alone reads it, and nothing that the new one does not read as well.
+    /// The operator of such a value may have absorbed its successors, now missing: as long as there
+    /// is just one reader, which reads nothing that the new operator does not read too.
     void follow(std::span<const id> hinted) {
         std::vector<bool> left(before_.value_count(), false);
         for (const auto v : value_) {
@@ -70,7 +70,7 @@ private:
         return one ? readers.front() : no_id;
     }
 
-    /// Whether a reader of a value is of the type of an operator of the original.
+    /// Whether a value has a reader with the type of an operator of the original.
     [[nodiscard]] bool is_read_on(id value, id before) const {
         const auto readers = after_readers_[value];
         return std::any_of(readers.begin(), readers.end(), [&](id reader) {
@@ -78,7 +78,7 @@ private:
         });
     }
 
-    /// Whether an operator reads all data that one of the original reads besides a value.
+    /// Whether an operator reads all data that one of the original reads, apart from one value.
     [[nodiscard]] bool reads_all_of(id op, id before, id besides) const {
         const auto inputs = after_.inputs(op);
         const auto others = before_.inputs(before);

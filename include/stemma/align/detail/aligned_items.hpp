@@ -16,34 +16,35 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The captured operations with what the alignment asks of them.
+/// The captured operations with the facts that the alignment needs.
 struct aligned_items {
-    std::vector<id> profile; ///< which row of the table says what they stand for
+    std::vector<id> profile; ///< row of the table
     std::vector<trail> leaves;
     std::vector<bool> of_shapes; ///< asks for a shape
-    id_lists sources; ///< items whose results they may read, through such as may leave no trace
+    id_lists
+        sources; ///< items whose results they may read, possibly through items that leave no trace
     std::vector<std::vector<correspondence>> table; ///< by profile, then by type of operator
-    std::vector<std::vector<bool>> fuses; ///< the same: the type may be made of it and of others
-    std::vector<bool> is_fused;     ///< by type of operator: it may be made of several operations
+    std::vector<std::vector<bool>> fuses; ///< likewise: the type may be fused from it and others
+    std::vector<bool> is_fused;     ///< by operator type: may be fused from several operations
     std::vector<double> part_costs; ///< by profile
-    std::vector<double> skipped;    ///< what it costs to leave out all before
+    std::vector<double> skipped;    ///< cost of skipping everything before
 
-    /// Whether what one item makes may be read by another, or is its own.
+    /// Whether an item may read what another one makes, or is the same.
     [[nodiscard]] bool flows(id from, id to) const {
         const auto all = sources[to];
         return from == to || std::binary_search(all.begin(), all.end(), from);
     }
 };
 
-/// What the steps of an alignment weigh: natural logarithms of likelihoods, up to a constant.
+/// Weights of the steps of an alignment: log-likelihoods, up to a constant.
 struct alignment_weights {
-    double part = 0.2;  ///< and the more,
-    double parts = 0.3; ///< the more kinds of parts there are (times the logarithm)
+    double part = 0.2;  ///< for a part,
+    double parts = 0.3; ///< plus this times the logarithm of the number of kinds of parts
     double rare = 2;
     double plumbing = 2.5;
-    double early = 0.7;     ///< ahead of the head, but for shapes that the operation needs
-    double late = 1;        ///< shapes behind the head,
-    double late_part = 0.3; ///< and such as the operation usually comes with
+    double early = 0.7;     ///< before the head, except shapes that the operation needs
+    double late = 1;        ///< shapes after the head,
+    double late_part = 0.3; ///< and those the operation usually comes with
     double foreign = 7;     ///< an operator that does not fit the operation at all
     double repeated = 2;    ///< a second head of one operation
     double silent = 3;      ///< anything from an operation that leaves no trace
@@ -51,8 +52,8 @@ struct alignment_weights {
     double skip_always = 5; ///< an operation that should have left something
     double skip_maybe = 0.8;
     double skip_never = 0.02;
-    double jump = 30;         ///< leaving out any number of operations costs no more
-    double lost = 3;          ///< entering a stretch that nothing explains
+    double jump = 30;         ///< maximum cost of skipping operations
+    double lost = 3;          ///< entering an unexplained stretch
     double unexplained = 4.5; ///< each operator in it
     double known_parameter = 5;
     double other_parameter = 6;
@@ -61,9 +62,9 @@ struct alignment_weights {
     double unread_parameter = 2;
     double flow = 1.2;
     double against_flow = 1.5;
-    double leak = 1.5; ///< reading a result of the operation that comes from it
-    double owner = 1;  ///< an owner of bodies: what ran there is left out
-    double entry = 2;  ///< starting or ending a body anywhere in what its owner left out
+    double leak = 1.5; ///< reading a result of its own operation
+    double owner = 1;  ///< an owner of bodies: skips what ran there
+    double entry = 2;  ///< starting or ending a body anywhere in what its owner skipped
     double beam = 25;
 };
 
@@ -117,9 +118,9 @@ template <class Lexicon>
         for (auto n : own) {
             head = head || has_head[n];
         }
-        // what stands for it occurs nowhere in the model, so it cannot be missed here
-        // or it is the same at every run, and may have been computed while exporting,
-        // or it may have become part of another operator
+        // It may be optional because no operator that stands for it occurs in the model, because it
+        // is the same on every run and may have been computed during export, or because it may have
+        // been fused into another operator.
         const auto& row = items.table[known->second];
         bool spared = !head || !captured[i].varies || captured[i].optional;
         for (id t = 0; t < types.size() && !spared; ++t) {

@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Lists of numbers behind each other, one for each of 0, 1, 2 and so on.
+/// Concatenated lists of numbers, one for each of 0, 1, 2 and so on.
 class id_lists {
 public:
     void add(id item) { items_.push_back(item); }
@@ -29,7 +29,7 @@ public:
     }
     [[nodiscard]] id size() const noexcept { return static_cast<id>(ends_.size()); }
 
-    /// Returns: for each number below `count` the lists that hold it.
+    /// Returns: for each number below `count` the lists that contain it.
     [[nodiscard]] id_lists reversed(id count) const {
         std::vector<std::vector<id>> by_item(count);
         for (id i = 0; i < size(); ++i) {
@@ -52,22 +52,22 @@ private:
     std::vector<id> ends_;
 };
 
-/// The operators of a graph that an alignment places, in the order of the graph. Constants and
-/// bodies of functions are left out.
+/// The operators of a graph that an alignment places, in graph order. Constants and function bodies
+/// are excluded.
 struct aligned_nodes {
     std::vector<id> vertex;
-    std::vector<id> type;        ///< number of the operator type, with a domain not the standard's
+    std::vector<id> type;        ///< number of the operator type, with any non-standard domain
     std::vector<bool> of_shapes; ///< computes with shapes only
     std::vector<bool> fixed;     ///< computes with constants only
-    std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
-    std::vector<id> chain;       ///< which chain it is in: 0 for those in no body
-    id chains = 1;               ///< one for each body besides
+    std::vector<bool> owns;      ///< owns bodies, and stands for everything that ran there
+    std::vector<id> chain;       ///< which chain it is in: 0 outside bodies
+    id chains = 1;               ///< one more for each body
     std::vector<id> owner_of;    ///< by chain: the owner of the body, `no_id` for the first
-    id_lists parameters;         ///< those of the graph that it reads
+    id_lists parameters;         ///< parameters read
     id_lists producers;          ///< among the aligned ones
     id_lists readers;
     string_pool types;
-    bool partial = false; ///< some operators are in bodies of functions
+    bool partial = false; ///< some operators are in function bodies
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
 
@@ -81,10 +81,10 @@ struct aligned_nodes {
     }
 };
 
-/// In which order operators are taken to have run.
+/// The order in which operators are assumed to have run.
 enum class run_order : std::uint8_t {
-    as_written, ///< as they are numbered, unless one comes before what it reads
-    as_read,    ///< all that the first input needs before what the second one needs
+    as_written, ///< as numbered, unless one precedes what it reads
+    as_read,    ///< everything the first input needs before what the second one needs
 };
 
 template <named_operators Ops>
@@ -133,7 +133,7 @@ private:
             std::for_each(first_vertex, last_vertex, f);
             return;
         }
-        // From the results back; what is part of a cycle is no result, and comes last.
+        // From the results backwards; operators in a cycle are no results, and come last.
         std::vector<vertex_type> ends(first_vertex, last_vertex);
         std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
             const auto [out, out_last] = out_edges(v, graph_);
@@ -182,9 +182,8 @@ private:
         return false;
     }
 
-    /// Whether it is a constant, as far as the operators tell data from constants. In a body what
-    /// is computed from constants counts as one: exporters put conditions there that no program
-    /// had.
+    /// Whether it is a constant, as far as the operators tell data from constants. In a body,
+    /// anything computed from constants counts: exporters put conditions there that no program had.
     [[nodiscard]] bool is_constant(vertex_type v) const {
         if constexpr (data_aware_operators<Ops>) {
             bool in_body = false;
@@ -203,7 +202,7 @@ private:
         return false;
     }
 
-    /// Returns: the chain of an operator, which may be new.
+    /// Returns: the chain of an operator, possibly a new one.
     [[nodiscard]] id chain_of(vertex_type v) {
         if constexpr (nested_operators<Ops>) {
             const id owner = ops_.owner(v);

@@ -21,8 +21,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds for the operators of a changed graph those of the original that they came from, once
-/// values are known.
+/// Finds the operators of the original that those of a changed graph came from, given matched
+/// values.
 class aligned_origins {
 public:
     aligned_origins(const comparable_graph& before, const comparable_graph& after,
@@ -33,20 +33,20 @@ public:
         , numbers_(numbers)
         , types_(types)
         , values_(values)
-        , left_(before.value_count(), false)
-        , slices_(before, numbers, left_)
+        , remaining_(before.value_count(), false)
+        , slices_(before, numbers, remaining_)
         , groups_(before, after, types, values)
         , origins_(after.operator_count())
         , found_(after.operator_count())
         , grouped_(after.operator_count(), false) {
         for (id v = 0; v < after.value_count(); ++v) {
             if (values.value(v) != no_id) {
-                left_[values.value(v)] = true;
+                remaining_[values.value(v)] = true;
             }
         }
     }
 
-    /// Adds what is found to an alignment.
+    /// Adds the results to an alignment.
     void run(graph_alignment& result) {
         for (id op = 0; op < after_.operator_count(); ++op) {
             if (!grouped_[op]) {
@@ -79,7 +79,7 @@ private:
 
     [[nodiscard]] bool is_known(id v) const { return v == no_id || values_.value(v) != no_id; }
 
-    /// Whether all of its values are known, so that it stands alone.
+    /// Whether all of its values are matched, so that it can be treated separately.
     [[nodiscard]] bool stands_alone(id op) const {
         const auto inputs = after_.inputs(op);
         const auto outputs = after_.outputs(op);
@@ -105,7 +105,7 @@ private:
         settle_slice(op);
     }
 
-    /// Whether it is an operator of the original that reads the same values, too.
+    /// Whether it is an operator of the original that also reads the same values.
     [[nodiscard]] bool is_same(id op) const {
         const auto partner = values_.partner(op);
         if (partner == no_id) {
@@ -161,7 +161,7 @@ private:
                 : origin_kind::replaced;
     }
 
-    /// Returns: what lies between `begins_` and `ends_`; nothing where these are the same.
+    /// Returns: what lies between `begins_` and `ends_`; nothing if these are equal.
     [[nodiscard]] graph_slice between() {
         auto ends = ends_;
         std::erase_if(ends, [&](id end) {
@@ -172,7 +172,7 @@ private:
         return ends.empty() ? graph_slice{} : slices_.find(begins_, ends);
     }
 
-    /// Returns: of some operators those that count: what computes with data where there is such.
+    /// Returns: the relevant ones of some operators: those that compute with data, if any.
     [[nodiscard]] std::vector<id> counted(const std::vector<id>& all) const {
         std::vector<id> result;
         const auto keep = [&](auto wanted) {
@@ -208,7 +208,7 @@ private:
         }
     }
 
-    /// Settles operators that share values which the original has not.
+    /// Settles operators that share values missing from the original.
     void settle_group(id op) {
         group_.assign(1, op);
         begins_.clear();
@@ -258,7 +258,8 @@ private:
         }
     }
 
-    /// What was put in is where its data come from; where these are stored or given, where they go.
+    /// An inserted operator belongs where its data come from or, if those are stored or given,
+    /// where they go.
     void follow_data(id op) {
         for (const auto v : after_.inputs(op)) {
             const auto maker = v == no_id ? no_id : after_.maker(v);
@@ -301,7 +302,7 @@ private:
     const value_numbers& numbers_;
     const type_pairs& types_;
     const graph_matcher& values_;
-    std::vector<bool> left_; // by value of the original: whether the changed graph has it
+    std::vector<bool> remaining_; // by value of the original: whether the changed graph has it
     slice_finder slices_;
     group_aligner groups_;
     std::vector<std::vector<id>> origins_;

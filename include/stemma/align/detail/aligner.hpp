@@ -76,13 +76,13 @@ private:
     static constexpr std::size_t max_readers = 8;
     static constexpr int max_depth = 6; // a body may be aligned twice at each level
 
-    /// Aligns a chain, and then the bodies of the owners in it, each with what the owner left out:
-    /// the branches of an If are alternatives, and a Loop ran its body any number of times.
+    /// Aligns a chain, then the bodies of its owners, each with what the owner skipped: the
+    /// branches of an If are alternatives, and a Loop ran its body any number of times.
     void align_chain(const std::vector<std::vector<id>>& chains, id chain, id first, id last,
                      int depth, alignment& result) {
         const auto& nodes = chains[chain];
         alignment_lattice lattice(nodes_, items_, weights_);
-        for (int pass = 0; pass < 3; ++pass) { // the first without data flow
+        for (int pass = 0; pass < 3; ++pass) { // the first one without data flow
             lattice.run(
                 nodes, first, last,
                 [&](id n, id item, bool head) { return score(n, item, head, pass > 0); },
@@ -118,10 +118,11 @@ private:
     /// Exporters compute shapes and constants as they like.
     [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
 
-    /// Counts what speaks for a placement and what does not.
+    /// Counts the evidence for and against a placement.
     void judge(id n, id item, bool again, alignment& result) {
         const auto fit = fits(n, item);
-        // One operation makes only so much; what runs below it tells how much that may be.
+        // One operation produces a limited number of operators; its lower-level names tell how
+        // many.
         const auto below = captured_.names_of(item).size();
         const auto room = captured_[item].exact ? 6 + 2 * below : 64;
         const bool surplus =
@@ -145,8 +146,8 @@ private:
         }
     }
 
-    /// One that fits its operation badly, but that of all its readers well, goes there; so does one
-    /// at the end of an operation that is longer than the next, where both are the same.
+    /// An operator that fits its operation badly, but that of all its readers well, is moved there;
+    /// so is one at the end of an operation that is longer than an identical next one.
     void hand_over(id n, alignment& result) {
         auto& made = result.of[nodes_.vertex[n]];
         if (made.operation == no_id || nodes_.of_shapes[n]) {
@@ -198,7 +199,7 @@ private:
         for (auto item = first + 1; item + 1 < last; ++item) {
             left_out_[item] = true;
         }
-        auto ran = no_id; // the body that ran, starting first where there are several
+        auto ran = no_id; // the body that ran; if there are several, the one that starts first
         std::pair<id, id> used{no_id, no_id};
         for (auto chain : bodies_[nodes[k]]) {
             align_chain(chains, chain, first, last, depth, result);
@@ -239,7 +240,8 @@ private:
         return used;
     }
 
-    /// A branch that did not run is known by the one that did: it is somewhere among its modules.
+    /// The modules of a branch that did not run are known from the one that did: it is somewhere
+    /// among those.
     void doubt_branch(std::span<const id> branch, std::span<const id> ran,
                       alignment& result) const {
         auto common = no_id;
@@ -266,7 +268,7 @@ private:
         return items_.table[items_.profile[item]][nodes_.type[n]];
     }
 
-    /// What is added to an operator that comes from an operation, and to one that comes from none.
+    /// The bonus for an operator that comes from an operation, and for one that comes from none.
     [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
         const auto read = nodes_.parameters[n];
         double made = parameters_.of(read, item, head);
@@ -294,8 +296,8 @@ private:
         return {made, lost};
     }
 
-    /// Returns: how sure it is that another operation than its own reads an operator besides `n`:
-    /// then it is a result, and what reads it comes from elsewhere.
+    /// Returns: the likelihood that another operation reads an operator used by `n`: then it is a
+    /// result, and its readers come from elsewhere.
     [[nodiscard]] double leaks(id u, id n) const {
         double most = 0;
         std::size_t seen = 0;
@@ -311,7 +313,7 @@ private:
         return most;
     }
 
-    /// Operations that read a parameter of the operator by name are worth a look from anywhere.
+    /// Operations that read a parameter of the operator by name are candidates from anywhere.
     void add_readers(id n, std::vector<id>& wanted) const {
         for (auto p : nodes_.parameters[n]) {
             std::size_t added = 0;
@@ -331,10 +333,10 @@ private:
         sure_[n] = best == places.end() ? 0 : static_cast<double>(best->mass);
     }
 
-    /// Gives an operator to the module that most alignments give it to.
+    /// Assigns an operator to the module that most alignments assign it to.
     void decide(id n, std::span<const placement> places, alignment& result) {
         if (nodes_.owns[n]) {
-            return; // its bodies tell
+            return; // decided by its bodies
         }
         auto& made = result.of[nodes_.vertex[n]];
         shares_.clear();
@@ -384,7 +386,7 @@ private:
     aligned_nodes nodes_;
     aligned_items items_;
     parameter_scores parameters_;
-    std::vector<id> item_of_; // by node: as the last pass has it
+    std::vector<id> item_of_; // by node: from the last pass
     std::vector<double> sure_;
     std::vector<module_share> shares_;
     std::vector<std::vector<id>> bodies_;  // by owner: the chains of its bodies

@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which operation a place in an alignment stands at, and what it has made so far.
+/// The operation at a position of an alignment, and what it has produced so far.
 struct lattice_state {
     id item = no_id;
     std::uint8_t phase = 0; ///< 0: no head yet, 1: a head, 2: in a stretch that is not explained
@@ -27,25 +27,25 @@ struct lattice_state {
     friend auto operator<=>(const lattice_state&, const lattice_state&) = default;
 };
 
-/// How likely it is that an operator comes from an operation.
+/// How likely an operator comes from an operation.
 struct placement {
     id item = no_id; ///< `no_id`: from none
     float mass = 0;
 };
 
 /// Sums over all monotone alignments of a sequence of operators with a sequence of operations, each
-/// of which makes any number of operators (a hidden Markov model; forward-backward algorithm), as
-/// far as they are not hopeless against the best one.
+/// of which produces any number of operators (a hidden Markov model; forward-backward algorithm),
+/// except those hopeless compared with the best one.
 ///
-/// `score(node, item, head)` is what data flow and parameters add. Complexity: O(nodes * width of
-/// the beam).
+/// `score(node, item, head)` is the contribution of data flow and parameters. Complexity: O(nodes *
+/// width of the beam).
 class alignment_lattice {
 public:
     alignment_lattice(const aligned_nodes& nodes, const aligned_items& items,
                       const alignment_weights& weights)
         : nodes_(nodes), items_(items), weights_(weights) {}
 
-    /// Aligns the operators of one chain with the operations from `first` up to `last`.
+    /// Aligns the operators of one chain with the operations in [first, last).
     template <class Score, class Candidates>
     void run(std::span<const id> chain, id first, id last, Score score, Candidates candidates) {
         chain_ = chain;
@@ -87,8 +87,8 @@ private:
     struct entry {
         lattice_state at;
         bool head = false; ///< the operator is a head
-        float forward = 0; ///< logarithm, the best at this step being 0
-        float made = 0;    ///< what making the operator here scores
+        float forward = 0; ///< logarithm, relative to the best at this step
+        float made = 0;    ///< score of producing the operator here
         float mass = 0;
     };
 
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    /// What it costs to leave out the operations behind `from` and before `to`.
+    /// The cost of skipping the operations between `from` and `to`.
     [[nodiscard]] double skipping(id from, id to) const {
         return items_.skipped[to] - items_.skipped[from + 1];
     }
@@ -208,8 +208,8 @@ private:
             for (auto j = i; j < last && states_[j].at.item == item; ++j) {
                 stay[states_[j].at.phase] = states_[j].forward;
             }
-            // A jump back would break the order; one forward costs no more than `jump`, and where
-            // a body starts among what its owner left out is anybody's guess.
+            // Jumping back would violate the order; jumping forward costs at most `jump`, and where
+            // a body starts among what its owner skipped is anybody's guess.
             const auto jump = k == 0 && inside_ ? weights_.entry : weights_.jump;
             const auto arrive = std::isinf(passed)
                                     ? none
@@ -219,7 +219,7 @@ private:
         keep_best(max_width);
     }
 
-    /// Behind an owner of bodies may stand any operation that is not too far on.
+    /// Any operation not too far ahead may follow an owner of bodies.
     void pass_owner(std::size_t first, std::size_t last) {
         double best = first == last ? 0 : none;
         auto item = first == last ? first_ : states_[first].at.item;
@@ -311,11 +311,11 @@ private:
         }
     }
 
-    /// Finds what follows each state of a step from what follows those of the next one.
+    /// Computes the continuation weights of each state of a step from those of the next step.
     void go_back(std::size_t first, std::size_t middle, std::size_t last,
                  const std::vector<double>& after, std::vector<double>& before) const {
         before.assign(middle - first, none);
-        double passed = none;   // those behind, with what is skipped up to them
+        double passed = none;   // later ones, with what is skipped up to them
         double furthest = none; // the best of them
         auto k = last;
         for (auto i = middle; i-- > first;) {
@@ -353,8 +353,8 @@ private:
         }
     }
 
-    /// A stretch without explanation begins behind an operation, not on arriving at it; and who
-    /// arrives by a head is in phase 1, by anything else in phase 0.
+    /// An unexplained stretch begins after an operation, not on arrival at it; arriving by a head
+    /// leads to phase 1, by anything else to phase 0.
     [[nodiscard]] static bool arrives(const entry& to) { return to.at.phase == (to.head ? 1 : 0); }
 
     [[nodiscard]] double staying(const lattice_state& from, const entry& to) const {
@@ -386,13 +386,13 @@ private:
     std::span<const id> chain_;
     id first_ = 0; // the operations that may be placed
     id last_ = 0;
-    bool inside_ = false; // of an owner
+    bool inside_ = false; // in the body of an owner
     std::vector<entry> states_;
     std::vector<std::size_t> begins_;
     std::vector<candidate> next_;
     std::vector<id> wanted_;
     std::vector<double> values_;
-    double again_ = 0; // what a second head costs at the step that is gone back from
+    double again_ = 0; // cost of a second head at the step being left
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -14,7 +14,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Gives what has no place and is constant to the module of all its readers.
+/// Assigns each unaligned constant to the common module of its readers.
 template <operator_view Ops>
 void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
     const auto& graph = ops.graph();

@@ -22,7 +22,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds for the values of a changed graph those of the original that they are.
+/// Matches values of a changed graph with those of the original.
 class graph_matcher {
 public:
     graph_matcher(const comparable_graph& before, const comparable_graph& after,
@@ -62,11 +62,11 @@ public:
 
     [[nodiscard]] std::vector<id> take_values() { return std::move(value_); }
     [[nodiscard]] std::vector<match_basis> take_bases() { return std::move(basis_); }
-    /// Returns: the value of the original that one is, or `no_id`.
+    /// Returns: the matching value of the original, or `no_id`.
     [[nodiscard]] id value(id after) const noexcept { return value_[after]; }
-    /// Returns: by what it was found.
+    /// Returns: how it was matched.
     [[nodiscard]] match_basis basis(id after) const noexcept { return basis_[after]; }
-    /// Returns: the operator of the same type that an operator is, or `no_id`.
+    /// Returns: the matching operator of the same type, or `no_id`.
     [[nodiscard]] id partner(id after) const noexcept { return partner_[after]; }
     [[nodiscard]] const grouped_ids& before_readers() const noexcept { return before_readers_; }
     [[nodiscard]] const grouped_ids& after_readers() const noexcept { return after_readers_; }
@@ -79,8 +79,8 @@ private:
         basis_[after] = basis;
     }
 
-    /// Returns: the number of an operator of the changed graph in terms of the original, 0 where
-    /// something that it reads is not known.
+    /// Returns: the number of an operator of the changed graph in terms of the original, 0 if one
+    /// of its inputs is unknown.
     [[nodiscard]] std::uint64_t number_of(id op) const {
         bool known = !after_.opaque(op);
         for (const auto v : after_.inputs(op)) {
@@ -92,7 +92,7 @@ private:
                                               [&](id v) { return numbers_.of_value(value_[v]); });
     }
 
-    /// Returns: an operator of the number, one that no other stands for if there is any.
+    /// Returns: an operator with the number, preferably one that is not taken.
     [[nodiscard]] id take_equal(id first) {
         auto& free = next_free_[first];
         free = free == no_id ? first : free;
@@ -102,8 +102,7 @@ private:
         return taken_[free] ? first : free;
     }
 
-    /// Goes through all operators in order, and asks of each what it computes and how that is
-    /// called.
+    /// Visits all operators in order, matching them by computation and by name.
     void sweep(bool with_names) {
         uses_names_ = with_names;
         for (id v = 0; with_names && v < after_.value_count(); ++v) {
@@ -129,7 +128,8 @@ private:
         }
     }
 
-    /// Tools call what they make of an operator after it, or after the value that it made.
+    /// Tools name the results of new operators after the operator they replace, or after its
+    /// result.
     void match_by_own_name(id op) {
         const auto outputs = after_.outputs(op);
         if (outputs.empty() || outputs[0] == no_id || value_[outputs[0]] != no_id) {
@@ -177,7 +177,8 @@ private:
         }
     }
 
-    /// What an inserted operator makes is what it reads, unless the original has such an operator.
+    /// The output of an inserted operator stands for its input, unless the original has such an
+    /// operator.
     void pass_on(id op) {
         const auto inputs = after_.inputs(op);
         const auto outputs = after_.outputs(op);
@@ -209,7 +210,7 @@ private:
         }
     }
 
-    /// Goes from what is known to what is around it, until nothing more is found.
+    /// Extends matches to neighbours until nothing more is found.
     void grow() {
         grow(true);
         grow(false);
@@ -252,7 +253,7 @@ private:
         }
     }
 
-    /// Returns: whether something was found of an operator's values.
+    /// Returns: whether any of an operator's values was matched.
     [[nodiscard]] bool grow_from(id op, bool only_anchored) {
         grown_ = false;
         if (partner_[op] == no_id) {
@@ -263,7 +264,7 @@ private:
             }
             pair_unset(op, found);
         } else if (basis_of(op) == match_basis::computed) {
-            return false; // and so was all that it reads
+            return false; // and so was everything it reads
         }
         bool changed = false;
         const auto inputs = after_.inputs(op);
@@ -297,8 +298,8 @@ private:
         }
     }
 
-    /// Returns: the operator of the original that makes what this one makes, or else reads what it
-    /// reads, of the same type; `no_id` for none or several.
+    /// Returns: the operator of the original with the same type that produces what this one
+    /// produces, or else reads what it reads; `no_id` for none or several.
     [[nodiscard]] id find_partner(id op) {
         for (const auto v : after_.outputs(op)) {
             const auto maker = v == no_id || value_[v] == no_id ? no_id : before_.maker(value_[v]);
@@ -330,8 +331,8 @@ private:
         return several ? no_id : best;
     }
 
-    /// Whether an operator may be one of the original: of the same type, and nothing that it reads
-    /// is known to be something else.
+    /// Whether an operator may be one of the original: of the same type, without inputs known to be
+    /// different.
     [[nodiscard]] bool fits(id before, id op) const {
         const auto inputs = after_.inputs(op);
         const auto others = before_.inputs(before);
@@ -380,8 +381,8 @@ private:
     grouped_ids after_readers_;
     std::vector<id> value_; // by value of the changed graph
     std::vector<match_basis> basis_;
-    std::vector<id> partner_;   // by operator of the changed graph: one of the same type
-    std::vector<bool> taken_;   // by operator of the original: whether it is a partner
+    std::vector<id> partner_;   // by operator of the changed graph: its match
+    std::vector<bool> taken_;   // by operator of the original: whether it is matched
     std::vector<id> next_free_; // by the first operator of a number
     std::vector<id> hinted_;    // operators found by their own names
     bool uses_names_ = false;

@@ -13,23 +13,23 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A piece of a graph to be compared with others: items, and the values between them and around.
-/// Both are numbered from 0, as they are added.
+/// A piece of a graph to be compared with others: items, and the values in and around it. Both are
+/// numbered from 0, in order of addition.
 class graph_section {
 public:
-    /// Returns: a new value. Marks are equal where values may stand for each other, whatever makes
-    /// and reads them.
+    /// Returns: a new value. Marks are equal if values may correspond, regardless of producers and
+    /// readers.
     id add_value(std::uint64_t mark = 0) {
         marks_.push_back(mark);
         makers_.push_back(no_id);
         return static_cast<id>(marks_.size() - 1);
     }
 
-    /// Says more of a value.
+    /// Adds to the mark of a value.
     void mark(id value, std::uint64_t more) { marks_[value] = hash_mix(marks_[value], more); }
 
-    /// Returns: a new item. Labels are equal where items may stand for each other. Requires: no
-    /// value is made twice; `no_id` stands for what is left out. Complexity: O(values).
+    /// Returns: a new item. Labels are equal if items may correspond. Requires: no value is
+    /// produced twice; `no_id` is an omitted one. Complexity: O(values).
     id add_item(std::uint64_t label, std::span<const id> inputs, std::span<const id> outputs) {
         const auto item = static_cast<id>(labels_.size());
         labels_.push_back(label);
@@ -45,15 +45,15 @@ public:
         return item;
     }
 
-    /// Returns: how many items there are.
+    /// Returns: the number of items.
     [[nodiscard]] id item_count() const noexcept { return static_cast<id>(labels_.size()); }
-    /// Returns: how many values there are.
+    /// Returns: the number of values.
     [[nodiscard]] id value_count() const noexcept { return static_cast<id>(marks_.size()); }
-    /// Returns: as it was given.
+    /// Returns: the label as given.
     [[nodiscard]] std::uint64_t label(id item) const noexcept { return labels_[item]; }
-    /// Returns: of all that was said of a value.
+    /// Returns: the combined marks of a value.
     [[nodiscard]] std::uint64_t mark(id value) const noexcept { return marks_[value]; }
-    /// Returns: the item that makes a value; `no_id` for none.
+    /// Returns: the item that produces a value; `no_id` for none.
     [[nodiscard]] id maker(id value) const noexcept { return makers_[value]; }
     /// Returns: values, by slot.
     [[nodiscard]] std::span<const id> inputs(id item) const noexcept {
@@ -66,7 +66,7 @@ public:
                                            first_output_[item + 1] - first_output_[item]);
     }
 
-    /// Calls `f(item, slot, value)` for all that is read. Complexity: O(reads).
+    /// Calls `f(item, slot, value)` for every read. Complexity: O(reads).
     template <class Function>
     void for_each_read(Function f) const {
         for (id item = 0; item < item_count(); ++item) {
@@ -81,17 +81,17 @@ public:
 
 private:
     std::vector<std::uint64_t> labels_; // by item
-    std::vector<id> first_input_{0};    // by item, and one more
-    std::vector<id> first_output_{0};   // by item, and one more
+    std::vector<id> first_input_{0};    // by item, plus one
+    std::vector<id> first_output_{0};   // by item, plus one
     std::vector<id> inputs_;
     std::vector<id> outputs_;
     std::vector<std::uint64_t> marks_; // by value
     std::vector<id> makers_;           // by value
 };
 
-/// Numbers that are equal for items, values and whole sections in the same place of equal ones, in
-/// whatever order the items stand. Different things may have equal numbers by chance, or where
-/// only what lies far to the side tells them apart.
+/// Hashes that are equal for items, values and whole sections in the same position of equal
+/// sections, regardless of the order of items. Different ones may have equal hashes by chance, or
+/// if only distant surroundings distinguish them.
 class section_colors {
 public:
     /// Requires: `section` outlives this. Complexity: O(items + values + reads).
@@ -113,7 +113,7 @@ public:
             values_[value] = section.mark(value);
         }
         find_order();
-        // Twice, so that what a value is read for reaches all that is computed beside it.
+        // Twice, so that the uses of a value reach everything computed beside it.
         for (int round = 0; round < 2; ++round) {
             look_back();
             look_ahead();
@@ -126,19 +126,19 @@ public:
         }
     }
 
-    /// Returns: a number for an item.
+    /// Returns: the hash of an item.
     [[nodiscard]] std::uint64_t item(id item) const noexcept { return items_[item]; }
-    /// Returns: a number for a value.
+    /// Returns: the hash of a value.
     [[nodiscard]] std::uint64_t value(id value) const noexcept { return values_[value]; }
-    /// Returns: a number for the whole.
+    /// Returns: the hash of the section.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
-    /// Returns: the items that read a value, ascending, once for each time.
+    /// Returns: the items that read a value, ascending, once per read.
     [[nodiscard]] std::span<const id> readers(id value) const noexcept { return readers_[value]; }
-    /// Returns: at which of their inputs they do.
+    /// Returns: the input slots of those reads.
     [[nodiscard]] std::span<const id> slots(id value) const noexcept { return slots_[value]; }
 
 private:
-    /// Makers first; items in a cycle come last.
+    /// Producers first; items in a cycle come last.
     void find_order() {
         std::vector<id> waiting(items_.size(), 0);
         section_->for_each_read([&](id item, id, id value) {

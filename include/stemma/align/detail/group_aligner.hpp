@@ -17,15 +17,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Divides what lies between values that are left among the operators that stand there now.
+/// Divides what lies between matched values of the original among the operators that are there now.
 class group_aligner {
 public:
     group_aligner(const comparable_graph& before, const comparable_graph& after,
                   const type_pairs& types, const graph_matcher& values)
         : before_(before), after_(after), types_(types), values_(values) {}
 
-    /// Returns: for each operator of `group` its operators of `region`, both ascending; none for
-    /// one that was put in. Complexity: O(group * region).
+    /// Returns: for each operator of `group` its operators of `region`, both ascending; none for an
+    /// inserted one. Complexity: O(group * region).
     [[nodiscard]] std::vector<std::vector<id>> divide(std::span<const id> group,
                                                       std::span<const id> region) {
         std::vector<std::vector<id>> parts(group.size());
@@ -82,7 +82,7 @@ private:
         return score;
     }
 
-    /// Pairs as well as possible without crossing.
+    /// Finds the best pairing without crossings.
     void pair_in_order(std::span<const id> group, std::span<const id> region,
                        std::vector<std::size_t>& holder) {
         const auto width = region.size() + 1;
@@ -113,7 +113,7 @@ private:
         }
     }
 
-    /// What makes a value that is left is held by who makes it now.
+    /// The producer of a matched value goes to the operator that produces it now.
     void take_results(std::span<const id> group, std::span<const id> region,
                       std::vector<std::size_t>& holder) const {
         for (std::size_t g = 0; g < group.size(); ++g) {
@@ -131,8 +131,7 @@ private:
         }
     }
 
-    /// Returns: who holds what an operator of the region reads and can hold it as well, else who
-    /// holds what reads it.
+    /// Returns: the holder of an input's producer if it fits too, else the holder of a reader.
     [[nodiscard]] std::size_t neighbour(std::span<const id> group, std::span<const id> region,
                                         const std::vector<std::size_t>& holder,
                                         std::size_t r) const {
@@ -170,8 +169,8 @@ private:
         return read < group.size() ? read : reads;
     }
 
-    /// What one was split into shares it: what got nothing and passes nothing on takes what those
-    /// around it have.
+    /// The results of splitting an operator share it: an operator that got nothing and passes
+    /// nothing on takes what its neighbours have.
     void share(std::span<const id> group, std::vector<std::vector<id>>& parts) const {
         const auto at = [&](id op) {
             const auto found = std::lower_bound(group.begin(), group.end(), op);
@@ -183,7 +182,7 @@ private:
         for (std::size_t g = 0; g < group.size(); ++g) {
             lacks[g] = parts[g].empty() && !types_.passes(after_.type(group[g]));
         }
-        for (std::size_t g = group.size(); g-- > 0;) { // from who reads it
+        for (std::size_t g = group.size(); g-- > 0;) { // from its readers
             for (const auto v : after_.outputs(group[g])) {
                 if (v == no_id || !lacks[g] || !parts[g].empty()) {
                     continue;
@@ -197,7 +196,7 @@ private:
                 }
             }
         }
-        for (std::size_t g = 0; g < group.size(); ++g) { // else from who makes what it reads
+        for (std::size_t g = 0; g < group.size(); ++g) { // else from its producers
             for (const auto v : after_.inputs(group[g])) {
                 const auto other = v == no_id || !lacks[g] || !parts[g].empty()
                                        ? group.size()
@@ -209,7 +208,7 @@ private:
         }
     }
 
-    /// Whether an operator may be a part of what one of some was taken apart into.
+    /// Whether an operator may be part of what one of some operators was split into.
     [[nodiscard]] bool shares(id op, const std::vector<id>& origins) const {
         return !origins.empty() && (!types_.lays_out(after_.type(op)) ||
                                     std::any_of(origins.begin(), origins.end(), [&](id before) {

@@ -17,13 +17,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Gives operators that a runtime made of several to the common ancestor of what they were made of:
-/// of the operations around the one they were found to come from, connected with it, that their
-/// type may be made of and that left no operator of their own; and of those that read their
-/// parameters.
+/// Assigns operators that a runtime fused to the common ancestor of what they were fused from: of
+/// the operations around and connected with the aligned one that their type may include and that
+/// left no operator of their own; and of those that read their parameters.
 class fused_joiner {
 public:
-    /// Requires: all outlive it. Complexity: O(operators).
+    /// Requires: all arguments outlive it. Complexity: O(operators).
     fused_joiner(const aligned_nodes& nodes, const aligned_items& items,
                  const captured_operations& captured, const tree_index& modules,
                  const parameter_scores& parameters, alignment& result)
@@ -71,7 +70,7 @@ private:
     void join_neighbours(id item, id type) {
         const auto first = item > max_distance ? item - max_distance : 0;
         const auto last = std::min<std::size_t>(captured_.size(), item + max_distance);
-        for (std::size_t before = 0; before != joined_.size();) { // once more while it grows
+        for (std::size_t before = 0; before != joined_.size();) { // repeat while it grows
             before = joined_.size();
             for (auto i = item + 1; i < last; ++i) {
                 join(i, type);
@@ -99,7 +98,7 @@ private:
     const tree_index& modules_;
     const parameter_scores& parameters_;
     alignment& result_;
-    std::vector<bool> made_; // by operation: it left an operator, or is part of one
+    std::vector<bool> made_; // by operation: it produced an operator, or is part of one
     std::vector<id> joined_;
 };
 

@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the operators that read each value of a graph, one as often as it does.
+/// Returns: the operators that read each value of a graph, repeated for each read.
 /// Complexity: O(values + inputs).
 [[nodiscard]] inline grouped_ids readers_in(const comparable_graph& graph) {
     return grouped_ids(graph.value_count(), [&](auto take) {
@@ -32,7 +32,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     });
 }
 
-/// The values of a graph by what they hold.
+/// The values of a graph by contents.
 class stored_contents {
 public:
     /// Requires: the graph outlives this. Complexity: O(values), and O(n log n) in stored ones.
@@ -53,19 +53,19 @@ public:
         std::sort(loose_.begin(), loose_.end());
     }
 
-    /// Returns: the first value of a content, or `no_id`; none holds 0.
+    /// Returns: the first value with some contents, or `no_id`; always for 0.
     [[nodiscard]] id find(std::uint64_t content) const {
         return content == 0 ? no_id : index_.find(content, [&](id other) {
             return graph_.content(other) == content;
         });
     }
 
-    /// Whether one value alone holds that.
+    /// Whether exactly one value has these contents.
     [[nodiscard]] bool is_unique(std::uint64_t content) const {
         return !std::binary_search(shared_.begin(), shared_.end(), content);
     }
 
-    /// Returns: the value of the same elements in whatever order, `no_id` for none or several.
+    /// Returns: the value with the same elements in any order, `no_id` for none or several.
     [[nodiscard]] id find_loose(std::uint64_t loose) const {
         const auto at = std::lower_bound(loose_.begin(), loose_.end(), std::pair(loose, id{0}));
         const bool found = at != loose_.end() && at->first == loose;
@@ -80,8 +80,8 @@ private:
     std::vector<std::pair<std::uint64_t, id>> loose_;
 };
 
-/// Finds the values of the original that those of a changed graph are which no operator makes: what
-/// is given by name, else by position; what is stored by what it holds.
+/// Matches values that no operator produces: inputs by name, else by position; stored ones by
+/// contents.
 class source_matcher {
 public:
     source_matcher(const comparable_graph& before, const comparable_graph& after,
@@ -155,7 +155,8 @@ private:
     std::vector<match_basis>& basis_;
 };
 
-/// Whether an operator of a changed graph reads something that one value of the original holds.
+/// Whether an operator of a changed graph reads something stored by exactly one value of the
+/// original.
 [[nodiscard]] inline bool is_anchored(const comparable_graph& after, id op,
                                       const stored_contents& contents) {
     const auto inputs = after.inputs(op);
@@ -165,7 +166,7 @@ private:
     });
 }
 
-/// What was found of the values of a changed graph without their names.
+/// Matches of the changed graph's values found without using names.
 struct values_found {
     const value_numbers& numbers;
     const type_pairs& types;
@@ -175,8 +176,8 @@ struct values_found {
     const std::vector<match_basis>& bases;
 };
 
-/// Whether names of values still mean what they meant: tools that number all values anew give them
-/// names that others had. Complexity: O(values).
+/// Whether names of values kept their meaning: tools that renumber all values reuse names for
+/// others. Complexity: O(values).
 [[nodiscard]] inline bool are_names_kept(const comparable_graph& before,
                                          const comparable_graph& after, const values_found& found) {
     struct votes {

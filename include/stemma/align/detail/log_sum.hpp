@@ -9,7 +9,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the logarithm of the sum of two numbers given by theirs; minus infinity stands for 0.
+/// Returns: the logarithm of the sum of two numbers given as logarithms; minus infinity is 0.
 [[nodiscard]] inline double log_sum(double a, double b) {
     const auto high = std::max(a, b);
     const auto low = std::min(a, b);

@@ -15,14 +15,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which items and values of two equal sections stand for each other: by item and value of the
+/// The correspondence between items and values of two equal sections: by item and value of the
 /// first one.
 struct section_match {
     std::vector<id> items;
     std::vector<id> values;
 };
 
-/// Finds what stands for what, from what is sure to what has to be chosen.
+/// Finds the correspondence, starting from what is certain before making choices.
 class section_matcher {
 public:
     section_matcher(const graph_section& a, const section_colors& of_a, const graph_section& b,
@@ -37,7 +37,7 @@ public:
         match_.values.assign(a.value_count(), no_id);
     }
 
-    /// Returns: whether all was matched.
+    /// Returns: whether everything was matched.
     [[nodiscard]] bool run() {
         if (a_.item_count() != b_.item_count() || of_a_.digest() != of_b_.digest()) {
             return false;
@@ -64,7 +64,7 @@ public:
                 }
                 continue;
             }
-            // Of the same color as many are left here as there.
+            // Equally many of the same color remain on both sides.
             i = next_open(left, i, match_.items);
             j = next_open(right, j, back_);
             if (i == left.size() || j == right.size()) {
@@ -81,7 +81,7 @@ public:
 private:
     using entry = std::pair<std::uint64_t, id>;
 
-    /// Readers of two values that stand for each other, of which several look the same.
+    /// Readers of two corresponding values, several of which look the same.
     struct tied_readers {
         std::vector<entry> first;
         std::vector<entry> second;
@@ -123,7 +123,7 @@ private:
         return match_.items[item] == other;
     }
 
-    /// Pairs what the values of paired items lead to.
+    /// Pairs the neighbours of paired items' values.
     [[nodiscard]] bool pair_around() {
         while (!open_.empty()) {
             const auto item = open_.back();
@@ -160,7 +160,7 @@ private:
         return pair(maker, other_maker) && pair_readers(value, other);
     }
 
-    /// Returns: who reads a value, each once, by what it looks like and where it reads the value.
+    /// Returns: the readers of a value, each once, by hash and by slot.
     [[nodiscard]] static std::vector<entry> readers_of(const section_colors& colors, id value) {
         std::vector<entry> found;
         const auto readers = colors.readers(value);
@@ -199,7 +199,7 @@ private:
         return true;
     }
 
-    /// Pairs the next two readers that look the same, where some are left.
+    /// Pairs the next two readers that look the same, if any remain.
     [[nodiscard]] bool choose_reader() {
         auto& readers = tied_.back();
         readers.i = next_open(readers.first, readers.i, match_.items);
@@ -221,17 +221,17 @@ private:
     section_match match_;
     std::vector<id> back_;       // by item of b
     std::vector<id> value_back_; // by value of b
-    std::vector<id> open_;       // items of a whose values were not looked at
+    std::vector<id> open_;       // items of a whose values were not visited
     std::vector<tied_readers> tied_;
 };
 
-/// Compares two sections, in whatever order their items stand. `same(i, j)` says whether an item
-/// and another one with the same label do the same.
+/// Compares two sections, regardless of the order of items. `same(i, j)` returns whether two items
+/// with the same label do the same.
 ///
-/// Returns: whether they are equal, and then fills in `match`: items that do the same are wired
-/// the same way, and values have the same marks. Where several items look the same from all sides,
-/// and yet are wired in a way that a choice between them can get wrong, it may miss that two are
-/// equal. Complexity: O(n log n) of items and reads.
+/// Returns: whether they are equal, and then fills in `match`: corresponding items are equivalent
+/// and wired in the same way, and values have the same marks. If several items look the same from
+/// all sides but are wired such that a choice between them can be wrong, it may fail to recognize
+/// equality. Complexity: O(n log n) of items and reads.
 template <class Same>
 [[nodiscard]] bool match_sections(const graph_section& a, const section_colors& of_a,
                                   const graph_section& b, const section_colors& of_b, Same same,

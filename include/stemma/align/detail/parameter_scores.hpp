@@ -19,11 +19,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: whether two shapes are those of one tensor, perhaps transposed, or with extents of one
-/// more or less.
+/// Returns: whether two shapes may be those of one tensor, possibly transposed, or with more or
+/// fewer extents of one.
 [[nodiscard]] inline bool are_alike(std::span<const std::int64_t> a,
                                     std::span<const std::int64_t> b) {
-    // As sums and products: the extents in any order, those of one left out.
+    // By sum and product: extents in any order, ones ignored.
     const auto summary = [](std::span<const std::int64_t> shape) {
         std::array<std::uint64_t, 4> of{0, 0, 0, 1};
         for (auto extent : shape) {
@@ -40,7 +40,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     return summary(a) == summary(b);
 }
 
-/// What one operator's parameters say of one operation.
+/// The evidence of an operator's parameters for an operation.
 class parameter_scores {
 public:
     template <parameter_readers Ops>
@@ -60,13 +60,13 @@ public:
         }
     }
 
-    /// Returns: whether the capture speaks of any parameter that the operator reads by its name.
+    /// Returns: whether the capture knows any of the parameters by name.
     [[nodiscard]] bool knows_any(std::span<const id> parameters) const {
         return std::any_of(parameters.begin(), parameters.end(),
                            [&](id p) { return known_[p] != no_id; });
     }
 
-    /// Calls `f(item)` for all operations that read a parameter by its name.
+    /// Calls `f(item)` for all operations that read a parameter by name.
     template <class Function>
     void for_each_reader(id parameter, Function f) const {
         if (known_[parameter] != no_id) {
@@ -76,8 +76,8 @@ public:
         }
     }
 
-    /// Returns: whether an operation reads a parameter, by name or else by shape; nothing where
-    /// neither is known, or where the shape says little.
+    /// Returns: whether an operation reads a parameter, by name or else by shape; nothing if
+    /// neither is known, or if the shape says little.
     [[nodiscard]] std::optional<bool> agrees(id parameter, id item) const {
         const auto read = captured_.parameters_of(item);
         if (known_[parameter] != no_id) {
@@ -104,18 +104,18 @@ public:
         }
         for (const auto& r : read) {
             if (const auto part = elements(r.shape); part > 1 && whole % part == 0) {
-                return std::nullopt; // may be several as one
+                return std::nullopt; // may combine several
             }
         }
         const auto sources = captured_.sources_of(item);
         if (std::any_of(sources.begin(), sources.end(),
                         [&](id source) { return !captured_[source].varies; })) {
-            return std::nullopt; // may have been computed while exporting
+            return std::nullopt; // may have been computed during export
         }
         return false;
     }
 
-    /// Whether the capture speaks of a parameter by its name.
+    /// Whether the capture knows a parameter by name.
     [[nodiscard]] bool is_named(id parameter) const { return known_[parameter] != no_id; }
 
     [[nodiscard]] double of(std::span<const id> parameters, id item, bool head) const {

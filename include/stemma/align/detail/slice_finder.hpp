@@ -17,21 +17,21 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Operators of a graph that lead from some values to others.
 struct graph_slice {
     std::vector<id> operators; ///< ascending
-    bool begins_met = true;    ///< no other way leads there: every way back ends at a given value
-    bool whole = true;         ///< else there are more than are worth a look
+    bool begins_met = true;    ///< every path back ends at a given value
+    bool whole = true;         ///< else it was cut off for its size
 };
 
-/// Finds what lies between values of an original that are left in a changed graph.
+/// Finds what lies between values of an original that are still in a changed graph.
 class slice_finder {
 public:
-    /// `left` is by value: whether the changed graph has it. Requires: all outlive this.
+    /// `left` is by value: whether the changed graph has it. Requires: all arguments outlive this.
     slice_finder(const comparable_graph& graph, const value_numbers& numbers,
                  const std::vector<bool>& left)
         : graph_(graph), numbers_(numbers), left_(left), seen_(graph.value_count(), 0) {}
 
-    /// Returns: what makes the values `ends` of `begins` and of nothing else, going back through
-    /// data where an end is data; where other values lead there as well, what makes them of values
-    /// that are left. Complexity: O(operators found and their inputs), up to a constant.
+    /// Returns: what computes the values `ends` from `begins` and nothing else, going back through
+    /// data if an end is data; if other values are needed too, what computes them from remaining
+    /// values. Complexity: O(operators found and their inputs), up to a constant.
     [[nodiscard]] graph_slice find(std::span<const id> begins, std::span<const id> ends) {
         begin_numbers_.clear();
         for (const auto v : begins) {
@@ -48,7 +48,7 @@ public:
         return found;
     }
 
-    /// Whether a value is one of those that the last slice began with, or computed alike.
+    /// Whether a value is one of the last slice's begins, or computed alike.
     [[nodiscard]] bool is_begin(id value) const {
         return std::binary_search(begin_numbers_.begin(), begin_numbers_.end(),
                                   numbers_.of_value(value));
@@ -107,7 +107,7 @@ private:
     const comparable_graph& graph_;
     const value_numbers& numbers_;
     const std::vector<bool>& left_;
-    std::vector<std::uint32_t> seen_; // by value: in which round
+    std::vector<std::uint32_t> seen_; // by value: the round
     std::uint32_t round_ = 0;
     std::vector<id> work_;
     std::vector<std::uint64_t> begin_numbers_;

@@ -9,8 +9,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What tools put behind the name of a value or parameter that they make another one of. `#` stands
-/// for digits.
+/// Suffixes that tools append to the name of a value or parameter when they derive another one. `#`
+/// stands for digits.
 inline constexpr std::string_view tool_suffixes = R"(
 _nchwc
 _bn
@@ -64,7 +64,7 @@ _copy
 _fused
 )";
 
-/// What they put in front.
+/// Prefixes, likewise.
 inline constexpr std::string_view tool_prefixes = R"(
 graph_input_cast_
 graph_output_cast_
@@ -78,8 +78,8 @@ ConvMulFusion_W_
 ConvAddFusion_Add_B_
 )";
 
-/// Returns: how many characters at the end of `name` are one of `suffixes`, the longest; 0 for
-/// none, or where nothing would be left. Complexity: O(length of the list).
+/// Returns: the length of the longest of `suffixes` that `name` ends with; 0 for none, or if
+/// nothing would remain. Complexity: O(length of the list).
 [[nodiscard]] constexpr std::size_t suffix_length(std::string_view name,
                                                   std::string_view suffixes) noexcept {
     std::size_t longest = 0;
@@ -105,8 +105,8 @@ ConvAddFusion_Add_B_
     return longest;
 }
 
-/// Returns: how many characters in front of `name` are one of `prefixes`; 0 for none, or where
-/// nothing would be left. Complexity: O(length of the list).
+/// Returns: the length of the one of `prefixes` that `name` starts with; 0 for none, or if nothing
+/// would remain. Complexity: O(length of the list).
 [[nodiscard]] constexpr std::size_t prefix_length(std::string_view name,
                                                   std::string_view prefixes) noexcept {
     while (!prefixes.empty()) {

@@ -8,12 +8,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What exporters make of PyTorch's operators, one group on a line:
-/// `names = operators that stand for it | operators that come with them | such as rarely do`.
+/// What exporters make of PyTorch's operators, one group per line: `names = operators that stand
+/// for it | operators that come with them | operators that rarely do`.
 ///
-/// `*` stands for any operator. A line that starts with `?` holds operators that often leave
-/// nothing in the exported graph, one that starts with `-` such that hardly ever leave anything.
-/// Names are written without underscores and overload.
+/// `*` stands for any operator. A line that starts with `?` lists operators that often leave
+/// nothing in the exported graph, one that starts with `-` those that almost never leave anything.
+/// Names are written without underscores and overloads.
 inline constexpr std::string_view torch_operators = R"(
 linear addmm mm matmul bmm baddbmm mv dot addbmm addmv addr unsafeview = MatMul Gemm Einsum | Add Transpose | Mul Reshape
 bilinear tensordot einsum outer chainmatmul multidot = Einsum MatMul Gemm | | Transpose Reshape Add Mul Shape Concat Cast Unsqueeze Squeeze

@@ -15,7 +15,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What a lexicon says of all pairs of types of two graphs, asked once each.
+/// The lexicon's answers for all pairs of types of two graphs, each computed once.
 class type_pairs {
 public:
     template <lexicon_policy Lexicon>
@@ -51,9 +51,9 @@ public:
     }
     /// Whether the original has a type of the changed graph.
     [[nodiscard]] bool had(id after) const { return had_[after]; }
-    /// Whether operators of a type of the changed graph pass on what they read.
+    /// Whether operators of a type of the changed graph pass on their input.
     [[nodiscard]] bool passes(id after) const { return passes_[after]; }
-    /// Whether they only lay out what they read.
+    /// Whether they only rearrange their input.
     [[nodiscard]] bool lays_out(id after) const { return lays_out_[after]; }
     /// Returns: the hash of a type of the changed graph.
     [[nodiscard]] std::uint64_t hash(id after) const noexcept { return hashes_[after]; }

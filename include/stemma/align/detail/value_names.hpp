@@ -14,7 +14,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The values of a graph by name; a name of several finds none.
+/// The values of a graph by name; ambiguous names find none.
 class value_names {
 public:
     /// Requires: the graph outlives this. Complexity: O(values + length of names).
@@ -31,7 +31,7 @@ public:
         }
     }
 
-    /// Returns: the value of a name, or `no_id`. Complexity: O(length).
+    /// Returns: the value with a name, or `no_id`. Complexity: O(length).
     [[nodiscard]] id find(std::string_view name) const {
         if (name.empty()) {
             return no_id;
@@ -41,7 +41,7 @@ public:
         return found == no_id || several_[found] ? no_id : found;
     }
 
-    /// The same, of a name behind which, or in front of which, tools put words of theirs.
+    /// The same, ignoring tools' prefixes and suffixes.
     /// Complexity: O(length of the lists).
     [[nodiscard]] id find_within(std::string_view name) const {
         for (int cuts = 0; cuts < 4 && !name.empty(); ++cuts) {
@@ -62,10 +62,10 @@ public:
 private:
     const comparable_graph& graph_;
     flat_index index_;
-    std::vector<bool> several_; // by the first value of a name
+    std::vector<bool> several_; // by the first value with a name
 };
 
-/// The operators of a graph by name; a name of several finds none.
+/// The operators of a graph by name; ambiguous names find none.
 class operator_names {
 public:
     /// Requires: the graph outlives this. Complexity: O(operators + length of names).
@@ -81,7 +81,7 @@ public:
         }
     }
 
-    /// Returns: the operator of a name, or `no_id`. Complexity: O(length).
+    /// Returns: the operator with a name, or `no_id`. Complexity: O(length).
     [[nodiscard]] id find(std::string_view name) const {
         const auto found = name.empty() ? no_id : index_.find(hash_bytes(name), [&](id op) {
             return graph_.name(op) == name;
@@ -92,7 +92,7 @@ public:
 private:
     const comparable_graph& graph_;
     flat_index index_;
-    std::vector<bool> several_; // by the first operator of a name
+    std::vector<bool> several_; // by the first operator with a name
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -15,11 +15,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Numbers for what operators and values compute: equal ones are computed alike, of the same.
-/// An `Identity` computes what it reads.
+/// Value numbering: operators and values with equal numbers compute the same from the same. An
+/// `Identity` has the number of its input.
 class value_numbers {
 public:
-    /// Stands for an input that is left out.
+    /// Stands for an omitted input.
     static constexpr std::uint64_t left_out = 0x51ed'270b'ab2c'9e6dU;
 
     /// Requires: the graph outlives this. Complexity: O(operators + inputs).
@@ -48,16 +48,16 @@ public:
     [[nodiscard]] std::uint64_t of_value(id value) const noexcept { return of_value_[value]; }
     /// Returns: the number of an operator.
     [[nodiscard]] std::uint64_t of_operator(id op) const noexcept { return of_operator_[op]; }
-    /// Returns: the first operator of a number, or `no_id`.
+    /// Returns: the first operator with a number, or `no_id`.
     [[nodiscard]] id find(std::uint64_t number) const {
         return index_.find(number, [&](id op) { return of_operator_[op] == number; });
     }
-    /// Returns: the next operator of the same number behind one, or `no_id`.
+    /// Returns: the next operator with the same number, or `no_id`.
     [[nodiscard]] id next_equal(id op) const noexcept { return next_[op]; }
-    /// Whether a value depends on what is given, beyond its shape.
+    /// Whether a value depends on inputs beyond their shapes.
     [[nodiscard]] bool is_data(id value) const { return data_[value]; }
 
-    /// Returns: the number of an operator that reads values of such numbers: `of(value)`.
+    /// Returns: the number of an operator whose inputs have the numbers `of(value)`.
     template <class Of>
     [[nodiscard]] static std::uint64_t number_of(const comparable_graph& graph, id op,
                                                  std::uint64_t type, Of of) {
@@ -68,7 +68,7 @@ public:
         return hash_mix(number, graph.outputs(op).size());
     }
 
-    /// Returns: the number of what an operator makes at a slot.
+    /// Returns: the number of an operator's output at a slot.
     [[nodiscard]] static std::uint64_t of_output(std::uint64_t number, std::size_t slot) noexcept {
         return hash_mix(number, slot + 1);
     }
@@ -82,7 +82,7 @@ private:
         return result;
     }
 
-    /// Of one that no operator makes, or not yet: itself, or what it holds.
+    /// For a value without a producer, or without one so far: itself, or its contents.
     [[nodiscard]] std::uint64_t of_source(id value) const {
         const auto content = graph_.content(value);
         return content != 0 ? content : hash_mix(0x9d8a'61d3'7e11'6b27U, value);
@@ -124,8 +124,8 @@ private:
     std::vector<std::uint64_t> of_value_;
     std::vector<std::uint64_t> of_operator_;
     std::vector<std::uint64_t> types_;
-    std::vector<id> next_; // by operator, of the same number
-    std::vector<id> last_; // by the first of a number
+    std::vector<id> next_; // by operator: the next with the same number
+    std::vector<id> last_; // by the first with a number
     std::vector<bool> data_;
     flat_index index_;
 };

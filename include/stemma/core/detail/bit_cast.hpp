@@ -9,7 +9,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// As `std::bit_cast`, which libc++ has from version 14 on; not for constant expressions.
+/// `std::bit_cast`, which libc++ lacks before version 14; not usable in constant expressions.
 template <class To, class From>
     requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> &&
              std::is_trivially_copyable_v<From>)

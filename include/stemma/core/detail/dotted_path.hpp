@@ -9,15 +9,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether a part of a path is the number of a list's member.
+/// Whether a path segment is an index into a list.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
-/// part, as nothing would tell the module from the one above it; the path of the root, "", has no
-/// parts at all. Complexity: O(length).
+/// Returns: whether any dot-separated segment is empty. No module path has one: nothing would
+/// distinguish the module from its parent. The root's path, "", has no segments. Complexity:
+/// O(length).
 [[nodiscard]] constexpr bool has_empty_part(std::string_view path) noexcept {
     return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
 }

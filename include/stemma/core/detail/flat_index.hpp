@@ -11,21 +11,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
+/// An open-addressing table from hashes to ids; keys stay with the caller, who compares them.
 ///
-/// A slot is 8 bytes (half of the hash, and the id), so a miss rarely touches a key. Never erases.
+/// A slot is 8 bytes (half the hash and the id), so a miss rarely touches a key. No erasure.
 class flat_index {
 public:
     flat_index() = default;
 
-    /// Makes room for `expected` ids at once.
+    /// Reserves room for `expected` ids.
     explicit flat_index(std::size_t expected) { reserve(expected); }
 
-    /// Returns: how many ids were stored; an equal one that was there before counts once.
+    /// Returns: the number of ids stored; ids with equal keys count once.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Makes room for `expected` ids without growing on the way.
-    /// Complexity: O(ids stored) where room is lacking.
+    /// Makes room for `expected` ids without rehashing on the way.
+    /// Complexity: O(ids stored) if it has to grow.
     void reserve(std::size_t expected) {
         std::size_t wanted = 16;
         while (is_full(expected, wanted)) {
@@ -54,9 +54,9 @@ public:
         }
     }
 
-    /// Stores `value` under `hash` unless an equal one is there.
+    /// Stores `value` under `hash` unless an equal id is present.
     ///
-    /// Returns: the id that is stored now: `value`, or the equal one that was there before.
+    /// Returns: the stored id: `value`, or the equal one already present.
     /// Complexity: constant on average.
     template <class Equal>
     id insert(std::uint64_t hash, id value, Equal equal) {
@@ -74,9 +74,9 @@ public:
         return value;
     }
 
-    /// Stores all ids of another table, each raised by `shift`. Calls `met(known, raised)` for
-    /// those that are not stored, as an equal one was there before. Complexity: O(slots of the
-    /// other) on average; asks `equal(known, raised)` where half of the hashes agree.
+    /// Stores all ids of another table, each increased by `shift`. Calls `met(known, raised)` for
+    /// each that is not stored because an equal one is present. Complexity: O(slots of the other)
+    /// on average; calls `equal(known, raised)` where half the hashes agree.
     template <class Equal, class Met>
     void insert_all(const flat_index& other, id shift, Equal equal, Met met) {
         constexpr std::size_t ahead = 16;
@@ -96,7 +96,7 @@ public:
         }
     }
 
-    /// Asks the processor to load the slot that `hash` will need.
+    /// Prefetches the slot that `hash` maps to.
     void prefetch(std::uint64_t hash) const noexcept {
         if (!slots_.empty()) {
             stemma::detail::prefetch(&slots_[home(hash)]);
@@ -109,17 +109,17 @@ private:
         id value = no_id;
     };
 
-    // Eight slots share a line of the cache, so that long searches cost less than a larger table.
+    // Eight slots share a cache line, so longer probes cost less than a larger table.
     [[nodiscard]] static bool is_full(std::size_t size, std::size_t slots) noexcept {
         return size * 4 > slots * 3;
     }
 
-    // The home position comes from the stored half, so that growing needs no key.
+    // The home slot is derived from the stored half of the hash, so growing needs no key.
     [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {
         return static_cast<std::uint32_t>(hash >> 32U);
     }
 
-    // Half of it, which is all that this table looks at.
+    // Half the hash, which is all this table uses.
     [[nodiscard]] static std::uint64_t hash_of(const slot& filled) noexcept {
         return std::uint64_t{filled.check} << 32U;
     }

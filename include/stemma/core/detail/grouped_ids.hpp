@@ -10,19 +10,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Ids by the group they are in, groups side by side: two tables, made by counting.
+/// Ids by group, groups contiguous: two tables, filled by counting sort.
 class grouped_ids {
 public:
     /// No groups.
     grouped_ids() : first_(1, 0) {}
 
-    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
-    /// Requires: groups are below `count`, and both calls say the same.
+    /// `for_each(take)` calls `take(group, member)` for every member; it is called twice.
+    /// Requires: groups are below `count`, and both calls yield the same members.
     /// Complexity: O(members + groups).
     template <class ForEach>
     grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
-        // A group's entry counts two places behind it, then says where it is written next, and
-        // last where it ends.
+        // Counts are kept two slots ahead of their group; the entry then becomes the group's write
+        // position and finally its end.
         for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
         for (std::size_t g = 2; g < first_.size(); ++g) {
             first_[g] += first_[g - 1];
@@ -32,21 +32,21 @@ public:
         first_.pop_back();
     }
 
-    /// Returns: how many groups there are, empty ones included.
+    /// Returns: the number of groups, including empty ones.
     [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
 
-    /// Returns: the members of a group, in the order in which they came.
+    /// Returns: the members of a group in insertion order.
     [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
         return range(group, group + 1);
     }
 
-    /// Returns: the members of the groups in [begin, end), one group after the other.
+    /// Returns: the members of groups [begin, end), concatenated.
     [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
         return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
     }
 
 private:
-    std::vector<id> first_; // by group, and one more
+    std::vector<id> first_; // by group, plus one
     std::vector<id> members_;
 };
 

@@ -33,13 +33,13 @@ __extension__ using uint128 = unsigned __int128;
 inline constexpr std::uint64_t hash_key0 = 0x9e37'79b9'7f4a'7c15U;
 inline constexpr std::uint64_t hash_key1 = 0xbf58'476d'1ce4'e5b9U;
 
-/// Mixes two words into one; every bit of both reaches every bit of the result.
+/// Mixes two words into one; every bit of either affects every bit of the result.
 [[nodiscard]] constexpr std::uint64_t hash_mix(std::uint64_t a, std::uint64_t b) noexcept {
     return detail::fold_multiply(a ^ detail::hash_key0, b ^ detail::hash_key1);
 }
 
-/// The FNV-1a hash of a text, or of one that goes on behind another of hash `before`. The same
-/// everywhere, so that it may be stored. Complexity: one multiplication for each byte.
+/// The FNV-1a hash of a text, or of its concatenation to a text whose hash is `before`. Stable
+/// across platforms, so it may be stored. Complexity: one multiplication per byte.
 [[nodiscard]] constexpr std::uint64_t
 fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noexcept {
     for (char c : text) {
@@ -48,7 +48,7 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
     return before;
 }
 
-/// A 64-bit hash of all bytes. Not a promise across versions: never write it to a file.
+/// A 64-bit hash of all bytes. May change between versions: never write it to a file.
 ///
 /// Complexity: one multiplication per 16 bytes (folded multiply, as in wyhash).
 [[nodiscard]] inline std::uint64_t hash_bytes(std::string_view text,

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
-// What the types share that hold any policy of a role.
+// Common parts of the types that hold any policy of a role.
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Keeps a converting constructor from being taken for one that copies.
+/// Keeps a converting constructor from hijacking copies.
 template <class P, class Any>
 concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
 
@@ -20,19 +20,19 @@ concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
 template <class F, class Any, class Result, class... Arguments>
 concept held_function = other_than<F, Any> && answering<F, Result, Arguments...>;
 
-/// What is remembered of a policy besides what it does.
+/// What is stored about a policy besides its behaviour.
 class held_name {
 public:
     held_name() = default;
     explicit held_name(std::string name) : name_(std::move(name)), chosen_(true) {}
 
-    /// What the policy calls itself, or was called where it was found; "" where neither is.
+    /// The policy's own name, or the one it was registered under; "" if neither.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-    /// Whether it holds a policy; else it acts as the default.
+    /// Whether it holds a policy; otherwise it acts as the default.
     [[nodiscard]] bool is_chosen() const noexcept { return chosen_; }
 
-    /// What records call it from now on.
+    /// Sets the name that records use.
     void set_name(std::string name) { name_ = std::move(name); }
 
 private:

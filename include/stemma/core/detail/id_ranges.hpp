@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 
-// Of range-v3 just what makes a range one of its views: it costs a compiler nothing.
+// Only the part of range-v3 that makes a range a view: it costs no compile time.
 #include <range/v3/range_fwd.hpp>
 
 #include <compare>
@@ -13,14 +13,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A random access iterator over ids that follow each other.
+/// A random access iterator over consecutive ids.
 class id_iterator {
 public:
     using value_type = id;
     using difference_type = std::ptrdiff_t;
     using reference = id;
     using pointer = void;
-    using iterator_category = std::input_iterator_tag; // as it gives no reference
+    using iterator_category = std::input_iterator_tag; // dereferencing yields no reference
     using iterator_concept = std::random_access_iterator_tag;
 
     id_iterator() = default;
@@ -57,14 +57,14 @@ private:
     id at_ = 0;
 };
 
-/// A forward iterator that finds behind each id the next one in a table.
+/// A forward iterator that looks up each id's successor in a table.
 class linked_id_iterator {
 public:
     using value_type = id;
     using difference_type = std::ptrdiff_t;
     using reference = id;
     using pointer = void;
-    using iterator_category = std::input_iterator_tag; // as it gives no reference
+    using iterator_category = std::input_iterator_tag; // dereferencing yields no reference
     using iterator_concept = std::forward_iterator_tag;
 
     linked_id_iterator() = default;
@@ -91,7 +91,7 @@ private:
     id at_ = 0;
 };
 
-/// Ids from one iterator to another: a view for range-v3 and for the standard library.
+/// Ids between two iterators: a view for range-v3 and for the standard library.
 ///
 /// Requires: what the iterators read outlives it.
 template <class Iterator>
@@ -99,17 +99,17 @@ class id_range : public ranges::view_base, public std::ranges::view_base {
 public:
     id_range() = default;
 
-    /// The ids from `first` on, without that at `last`.
+    /// The ids in [first, last).
     id_range(Iterator first, Iterator last) : first_(first), last_(last) {}
 
-    /// Returns: at the first id.
+    /// Returns: an iterator to the first id.
     [[nodiscard]] Iterator begin() const noexcept { return first_; }
-    /// Returns: behind the last id.
+    /// Returns: the end iterator.
     [[nodiscard]] Iterator end() const noexcept { return last_; }
-    /// Whether there is none.
+    /// Whether there are none.
     [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
 
-    /// Returns: how many there are, where the iterators tell without walking.
+    /// Returns: how many there are, if that is known without walking.
     [[nodiscard]] std::size_t size() const noexcept requires std::random_access_iterator<Iterator> {
         return static_cast<std::size_t>(last_ - first_);
     }
@@ -119,10 +119,10 @@ private:
     Iterator last_{};
 };
 
-/// Ids that follow each other.
+/// Consecutive ids.
 using consecutive_ids = id_range<detail::id_iterator>;
 
-/// Ids of which a table says what follows each.
+/// Ids linked by a table of successors.
 using linked_ids = id_range<detail::linked_id_iterator>;
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -13,14 +13,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The union of sets of a pool, as they come. Two or more sets with more than `cap` elements
-/// together are too large: then only the least and the greatest are known.
+/// The union of sets of a pool, built incrementally. Two or more sets with more than `cap` elements
+/// in total are too large: then only the least and the greatest element are kept.
 class id_set_union {
 public:
     /// `pool` must outlive the union.
     id_set_union(id_set_pool& pool, std::size_t cap) : pool_(&pool), cap_(cap) {}
 
-    /// Makes it empty.
+    /// Empties it.
     void clear() noexcept {
         set_ = no_id;
         last_ = no_id;
@@ -29,8 +29,8 @@ public:
     }
 
     /// Adds the elements of a set of the pool.
-    /// Complexity: O(elements of both), O(1) for the set added last and one that is all there is so
-    /// far.
+    /// Complexity: O(elements of both); O(1) for the set added last, and for a set that is the
+    /// whole union so far.
     void add(id_set set) {
         if (set == no_id || set == last_ || set == set_) {
             return;
@@ -46,7 +46,7 @@ public:
         }
     }
 
-    /// Whether there are two or more sets, and more than `cap` elements.
+    /// Whether there are two or more sets with more than `cap` elements.
     [[nodiscard]] bool is_large() const noexcept { return is_large_; }
 
     /// Returns: the least element. Requires: `is_large()`.
@@ -55,7 +55,7 @@ public:
     /// Returns: the greatest element. Requires: `is_large()`.
     [[nodiscard]] id greatest() const noexcept { return greatest_; }
 
-    /// Returns: the union as a set of the pool, which it is added to.
+    /// Returns: the union as a set of the pool, to which it is added.
     /// Requires: not `is_large()`.
     [[nodiscard]] id_set get() {
         return set_ != no_id || merged_.empty() ? set_ : pool_->intern_chunks(merged_);
@@ -64,7 +64,7 @@ public:
 private:
     using chunks = std::span<const detail::id_chunk>;
 
-    /// The chunks of a set; that of a single id is made in `single`.
+    /// The chunks of a set; a single id's chunk is written to `single`.
     [[nodiscard]] chunks chunks_of(id_set set, detail::id_chunk& single) const noexcept {
         if (id_set_pool::is_single(set)) {
             single = detail::chunk_of(set);
@@ -73,8 +73,8 @@ private:
         return pool_->pooled(set);
     }
 
-    // Most sets that meet hold one another: then the union has its name already, and nothing needs
-    // to be made or looked for.
+    // Usually one of the sets contains the other: then the union already has an id and nothing
+    // needs to be built or looked up.
     void unite(id_set set) {
         detail::id_chunk single_before = 0;
         detail::id_chunk single_added = 0;
@@ -126,7 +126,7 @@ private:
         set_ = no_id;
     }
 
-    /// Returns: what the size does not exceed. To count elements takes as long as to merge sets.
+    /// Returns: an upper bound of the size. Counting elements takes as long as merging.
     [[nodiscard]] std::size_t bound() const noexcept {
         return set_ == no_id ? bound_ : pool_->size_of(set_);
     }
@@ -145,9 +145,9 @@ private:
     id_set_pool* pool_;
     std::size_t cap_;
     id_set last_ = no_id;
-    id_set set_ = no_id;                   // the one that is all of the union, if there is one
-    std::vector<detail::id_chunk> merged_; // all of it otherwise
-    std::vector<detail::id_chunk> next_;   // room for the next `merged_`
+    id_set set_ = no_id;                   // the set that equals the union, if any
+    std::vector<detail::id_chunk> merged_; // the union otherwise
+    std::vector<detail::id_chunk> next_;   // scratch space for the next `merged_`
     std::size_t bound_ = 0;                // of `merged_`
     bool is_large_ = false;
     id least_ = no_id;

@@ -9,7 +9,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Something that is made when it is asked for first, by whichever thread asks.
+/// A value created on first use, by whichever thread gets there first.
 template <class T>
 class made_once {
 public:

@@ -12,17 +12,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Follows one path after the other through a tree, and begins each where it leaves the previous
-/// one: neighbours in a list of names mostly differ in their last segment.
+/// Follows one path after another through a tree, resuming each where it diverges from the previous
+/// one: neighbouring names mostly differ in their last segment.
 class path_trail {
 public:
-    /// `separator` stands between the segments of a path; an empty segment is one as well.
+    /// `separator` separates path segments; empty segments count.
     explicit path_trail(char separator) : separator_(separator) {}
 
-    /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.
+    /// Follows `path` down from `start`: `step(at, segment)` returns the next position.
     ///
-    /// Requires: a step leads to the same place whenever it is taken, and never to `no_id`.
-    /// Complexity: O(length); one step for each segment that the previous path did not share.
+    /// Requires: `step` is deterministic and never returns `no_id`.
+    /// Complexity: O(length); one step per segment not shared with the previous path.
     template <class Step>
     id follow(id start, std::string_view path, Step step) {
         if (places_.empty() || places_.front().at != start) {
@@ -43,11 +43,11 @@ public:
 
 private:
     struct place {
-        std::size_t end = 0; // of its segment, counted from the start of the path
+        std::size_t end = 0; // of its segment, as an offset into the path
         id at = no_id;
     };
 
-    /// Returns: how much of the path was in the previous one.
+    /// Returns: the length of the prefix shared with the previous path.
     std::size_t leave(std::string_view path) {
         const auto shared = static_cast<std::size_t>(
             std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
@@ -56,7 +56,7 @@ private:
             return end <= shared && (end == path.size() || path[end] == separator_) &&
                    (end == previous_.size() || previous_[end] == separator_);
         };
-        // Nothing at all is no segment, while one may be empty.
+        // An empty path has no segments, though a segment may be empty.
         while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
             places_.pop_back();
         }

@@ -15,17 +15,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// One of the steps that every item of a pipeline goes through.
+/// A step that every item of a pipeline goes through.
 struct pipeline_step {
-    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
+    bool in_order = false; ///< one item at a time, in order; else several at once
     std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
 };
 
-/// How items go through a pipeline.
+/// Bounds on parallelism in a pipeline.
 struct pipeline_limits {
     std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
-    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
-    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
+    std::size_t group = 1;     ///< items a thread takes at once; 0 counts as 1
+    std::size_t in_flight = 4; ///< unfinished groups per worker
 };
 
 /// The state of a pipeline that its workers share.
@@ -42,7 +42,7 @@ public:
         , turn_(steps.size(), 0)
         , end_(groups_) {}
 
-    /// Does what there is to do, until nothing is left.
+    /// Works until nothing is left.
     void work(std::size_t worker) {
         std::unique_lock lock(mutex_);
         while (done_ < end_) {
@@ -60,7 +60,7 @@ public:
         changed_.notify_all();
     }
 
-    /// Throws what the item of the lowest number threw that did.
+    /// Rethrows the exception of the lowest-numbered item that failed.
     void rethrow() const {
 #if defined(__cpp_exceptions)
         if (thrown_) {
@@ -73,12 +73,12 @@ private:
     struct group {
         std::size_t step = 0;
         std::size_t first = 0; // items
-        std::size_t last = 0;  // behind the last one that did not fail
+        std::size_t last = 0;  // past the last one that did not fail
         bool busy = false;
         std::exception_ptr thrown{};
     };
 
-    /// Returns: a group to work on, the oldest first, or `groups_`.
+    /// Returns: a group to work on, oldest first, or `groups_`.
     [[nodiscard]] std::size_t take() {
         for (auto g = done_; g < std::min(begun_, end_); ++g) {
             auto& next = open_[g % open_.size()];
@@ -105,7 +105,7 @@ private:
                 steps_[taken.step].run(item, worker);
             }
 #if defined(__cpp_exceptions)
-        } catch (...) { // those before it go on
+        } catch (...) { // earlier items go on
             taken.last = item;
             taken.thrown = std::current_exception();
         }
@@ -113,7 +113,7 @@ private:
     }
 
     void finish(std::size_t g, group& taken) {
-        turn_[taken.step] = g + 1; // of use in steps in order only
+        turn_[taken.step] = g + 1; // used by in-order steps only
         if (taken.thrown && g < end_) {
             end_ = g + 1;
             thrown_ = taken.thrown;
@@ -132,21 +132,20 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<group> open_;       // groups in flight, by number modulo their count
-    std::vector<std::size_t> turn_; // by step in order: the group that is next
-    std::size_t begun_ = 0;         // groups that were begun
-    std::size_t done_ = 0;          // groups before this one are through
-    std::size_t end_;               // no group from this one on goes on
+    std::vector<std::size_t> turn_; // by in-order step: the next group
+    std::size_t begun_ = 0;         // groups begun
+    std::size_t done_ = 0;          // groups before this one are finished
+    std::size_t end_;               // groups from this one on are abandoned
     std::exception_ptr thrown_;
 };
 
-/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
-/// one after the other, so what such steps do is the same for any number of workers; steps of one
-/// item never overlap. With one worker everything happens in this thread, one group after the
-/// other.
+/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them in
+/// sequence, so the results of such steps do not depend on the number of workers; steps of one item
+/// never overlap. With one worker everything happens in this thread, group by group.
 ///
-/// What a step throws ends the item: items before it still go through all steps, and in steps in
-/// order that are behind, none after it does.
-/// Throws: what the lowest item threw that did. Complexity: that of the steps.
+/// An exception in a step ends the item: earlier items still go through all steps; later items go
+/// through no further in-order step.
+/// Throws: the exception of the lowest-numbered item that failed. Complexity: that of the steps.
 inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
                          const pipeline_limits& limits = {}) {
     if (count == 0 || steps.empty()) {
@@ -158,9 +157,9 @@ inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& st
     run.rethrow();
 }
 
-/// Calls `f(item, worker)` for items 0, 1, ..., each by one of so many threads that is free: more
-/// items than threads keep all at work where items do not take equally long.
-/// Throws: what the lowest item threw that did. Complexity: that of `f`.
+/// Calls `f(item, worker)` for items 0, 1, ..., each on the next free worker thread: more items
+/// than threads keep all busy when items vary in cost.
+/// Throws: the exception of the lowest-numbered item that failed. Complexity: that of `f`.
 inline void for_each_item(std::size_t count, std::size_t workers,
                           const std::function<void(std::size_t item, std::size_t worker)>& f) {
     if (workers <= 1 || count == 1) {

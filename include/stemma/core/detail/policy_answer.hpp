@@ -11,10 +11,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Ends what asked a policy that answered nonsense.
-/// Throws: `error` of `error_code::refused` that names the policy by its role, and by its name
-/// where
-///   it has one.
+/// Reports that a policy returned an invalid answer.
+/// Throws: `error` of `error_code::refused` naming the role and, if it has a name, the policy.
 template <class P>
 [[noreturn]] void refuse_answer(const P& policy, std::string_view role, std::string_view answer) {
     const auto name = name_of_policy(policy);

@@ -10,23 +10,23 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A policy with `static constexpr std::string_view name`, or one that each object has.
+/// A policy with `static constexpr std::string_view name`, or with a data member `name`.
 template <class P>
 concept has_name_member = requires(const P& policy) {
     { policy.name } -> std::convertible_to<std::string_view>;
 };
 
-/// A policy with `std::string name() const`, whose name tells its options too.
+/// A policy with `std::string name() const`, whose name includes its options.
 template <class P>
 concept has_name_function = requires(const P& policy) {
     { policy.name() } -> std::convertible_to<std::string>;
 };
 
-/// A policy that says what it is called.
+/// A policy that has a name.
 template <class P>
 concept named_policy = has_name_member<P> || has_name_function<P>;
 
-/// Returns: what a policy calls itself, "" where it does not.
+/// Returns: the name of a policy, "" if it has none.
 template <class P>
 [[nodiscard]] std::string name_of_policy([[maybe_unused]] const P& policy) {
     if constexpr (has_name_member<P>) {

@@ -6,12 +6,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Asks the processor to load what will be read soon. Without effect on what is computed; any
-/// address may be given. Complexity: constant.
+/// Asks the processor to load what will be read soon. No effect on results; any address may be
+/// passed. Complexity: constant.
 inline void prefetch(const void* address) noexcept {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
-    // Else GCC takes a function that does nothing else for one without effect, and calls to it go.
+    // Without this barrier GCC deems the function pure and drops calls to it.
     __asm__ volatile("");
 #else
     static_cast<void>(address);

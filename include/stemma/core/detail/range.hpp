@@ -2,8 +2,7 @@
 #ifndef STEMMA_CORE_DETAIL_RANGE_HPP
 #define STEMMA_CORE_DETAIL_RANGE_HPP
 
-// libc++ has the algorithms of std::ranges from version 15 on: what is asked of a whole range is
-// asked here.
+// libc++ lacks the std::ranges algorithms before version 15; these are the ones used here.
 
 #include <stemma/config.hpp>
 
@@ -14,7 +13,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail::range {
 
-/// Complexity: O(size), as for all below but those that sort.
+/// Complexity: O(size), as for everything below except sorting.
 template <class Range, class Predicate>
 [[nodiscard]] constexpr bool all_of(const Range& range, Predicate predicate) {
     for (auto&& one : range) {
@@ -75,7 +74,7 @@ void stable_sort(Range& range, Less less = {}) {
     std::stable_sort(std::begin(range), std::end(range), less);
 }
 
-/// Sorts by what `key` says of each.
+/// Sorts by `key(element)`.
 template <class Range, class Key>
 void stable_sort_by(Range& range, Key key) {
     stable_sort(range, [&](const auto& a, const auto& b) {

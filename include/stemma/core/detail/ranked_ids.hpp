@@ -12,11 +12,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A set of ids that says which of its members an id is: a bit for each id below a bound, and for
-/// each word of them how many members come before. A table by id is 20 times as large.
+/// A set of ids with rank queries: a bit for each id below a bound, and for each word the number of
+/// members before it. A table by id would be 20 times as large.
 class ranked_ids {
 public:
-    /// Threads may insert at once if no two do so between the same multiples of this.
+    /// Threads may insert concurrently if no two insert between the same multiples of this.
     static constexpr std::size_t word_size = 64;
 
     /// No ids at all.
@@ -26,10 +26,10 @@ public:
     explicit ranked_ids(std::size_t bound)
         : words_((bound + word_size - 1) / word_size), before_(words_.size(), no_id) {}
 
-    /// Requires: `x` is below the bound; `count` comes after the last insertion.
+    /// Requires: `x` is below the bound; `count` is called after the last insertion.
     void insert(id x) noexcept { words_[x / word_size] |= bit(x); }
 
-    /// Counts the members, so that ranks can be asked for. Returns: how many there are.
+    /// Counts the members to enable rank queries. Returns: how many there are.
     /// Complexity: O(bound / 64).
     id count() noexcept {
         id sum = 0;
@@ -45,10 +45,10 @@ public:
         return (words_[x / word_size] & bit(x)) != 0;
     }
 
-    /// Returns: how many members are less than `x`. Requires: `x` is below the bound, and members
-    /// were counted. Complexity: constant.
+    /// Returns: how many members are less than `x`. Requires: `x` is below the bound, and `count`
+    /// was called. Complexity: constant.
     [[nodiscard]] id rank(id x) const noexcept {
-        STEMMA_ASSERT(before_[x / word_size] != no_id, "members are counted");
+        STEMMA_ASSERT(before_[x / word_size] != no_id, "members have been counted");
         return before_[x / word_size] +
                static_cast<id>(std::popcount(words_[x / word_size] & (bit(x) - 1)));
     }
@@ -59,7 +59,7 @@ private:
     }
 
     std::vector<std::uint64_t> words_;
-    std::vector<id> before_; // by word: members in those before
+    std::vector<id> before_; // by word: members in preceding words
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

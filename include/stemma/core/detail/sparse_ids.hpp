@@ -11,14 +11,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A set of ids, which are few of many, or close together: bits, by the page that they are on.
+/// A set of ids that are sparse or clustered: bits, in pages.
 class sparse_ids {
 public:
     sparse_ids() = default;
     sparse_ids(const sparse_ids&) = delete;
     sparse_ids& operator=(const sparse_ids&) = delete;
 
-    /// Returns: whether it was missing. Complexity: constant on average.
+    /// Returns: whether it was absent. Complexity: constant on average.
     bool insert(id member) {
         if (member / page_size != number_) {
             turn_to(member / page_size);
@@ -33,10 +33,10 @@ public:
     }
 
 private:
-    static constexpr id page_size = 512; // as many bits as a line of the cache holds
+    static constexpr id page_size = 512; // the bits of one cache line
 
     void turn_to(id number) {
-        // All that the table looks at is the number.
+        // The table needs only the number.
         const auto fresh = static_cast<id>(pages_.size());
         const auto at = index_.insert(std::uint64_t{number} << 32U, fresh, [](id) { return true; });
         if (at == fresh) {
@@ -48,7 +48,7 @@ private:
 
     flat_index index_; // of pages, by number
     std::vector<std::array<std::uint64_t, page_size / 64>> pages_;
-    id number_ = no_id;             // of the page that was asked for last
+    id number_ = no_id;             // of the page used last
     std::uint64_t* page_ = nullptr; // the bits on it
 };
 

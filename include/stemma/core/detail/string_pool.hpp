@@ -14,10 +14,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
+/// Keeps one copy of every distinct string and gives it a dense id, in order of first appearance.
 class string_pool {
 public:
-    /// Returns: the id of `text`, new or known.
+    /// Returns: the id of `text`, which is added if missing.
     /// Complexity: O(length) on average.
     id intern(std::string_view text) {
         const auto next = static_cast<id>(size());
@@ -41,7 +41,7 @@ public:
         return {text_.data() + begin, ends_[known] - begin};
     }
 
-    /// Returns: how many distinct strings there are; their ids are those below it.
+    /// Returns: the number of distinct strings; their ids are the numbers below it.
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
 
 private:

@@ -12,18 +12,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
-/// times the time (bench/core/detail/strong_components_bench.cpp), and takes a compiler twice as
-/// long.
+/// Tarjan's algorithm without recursion. `boost::strong_components` takes up to 1.4 times as long
+/// (bench/core/detail/strong_components_bench.cpp) and twice as long to compile.
 ///
 /// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
-/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
+/// `edges(v)` returns iterators over the edges out of `v`, each to `target(*iterator)`.
 template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
 [[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
                                                 Index index, Edges edges, Target target) {
     struct frame {
         std::size_t v;
-        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
+        decltype(edges(std::declval<Vertex>())) unvisited; // edges not followed yet
     };
     std::vector<id> component(size, no_id);
     std::vector<id> found(size, no_id); // in the order of discovery
@@ -44,7 +43,7 @@ template <class Vertex, class ForEachVertex, class Index, class Edges, class Tar
         }
         while (!way.empty()) {
             const auto v = way.back().v;
-            auto& [edge, end] = way.back().left;
+            auto& [edge, end] = way.back().unvisited;
             if (edge != end) {
                 const Vertex reader = target(*edge);
                 ++edge;
@@ -73,8 +72,8 @@ template <class Vertex, class ForEachVertex, class Index, class Edges, class Tar
     return component;
 }
 
-/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
-/// lead from each to the other. A component has a lower number than those that lead to it.
+/// Returns: the strong component number of each vertex, by vertex index: equal for two vertices iff
+/// each is reachable from the other. A component has a lower number than those that lead to it.
 ///
 /// Complexity: O(V + E).
 template <operator_graph_like Graph>

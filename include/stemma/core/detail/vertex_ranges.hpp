@@ -11,9 +11,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
-/// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
-/// moving an iterator so far.
+/// Returns: the iterators to the begin and end of range `part`, where a graph's vertices are
+/// divided into `count` ranges of about equal length, in the graph's order. Complexity: that of
+/// advancing an iterator that far.
 template <vertex_list_graph G>
 [[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
     const auto size = static_cast<std::size_t>(num_vertices(graph));
@@ -23,11 +23,11 @@ template <vertex_list_graph G>
     return std::pair(first, std::next(first, end - begin));
 }
 
-/// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
-/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
+/// Divides a graph's vertices into `count` ranges of about equal length, in the graph's order, and
+/// calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
 ///
 /// Throws: what the call for the lowest part threw.
-/// Complexity: that of `f`, and of moving an iterator to where each range begins.
+/// Complexity: that of `f`, and of advancing an iterator to the beginning of each range.
 template <vertex_list_graph G, class Function>
 void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
     for_each_part(count, [&](std::size_t part) {

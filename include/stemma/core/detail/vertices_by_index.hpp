@@ -19,15 +19,15 @@ inline constexpr bool is_identity_map = false;
 template <class T>
 inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
 
-/// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
-/// Boost's map of each number to itself.
+/// A graph whose vertices are their own indices: its interior `vertex_index` is Boost's identity
+/// map.
 template <class Graph>
 concept vertices_are_indices = vertex_indexed_graph<Graph> && std::integral<vertex_t<Graph>> &&
     requires(const Graph& g) {
     requires detail::is_identity_map<std::remove_cvref_t<decltype(get(boost::vertex_index, g))>>;
 };
 
-/// The vertices of a graph by index. Where these are the same, no table is made.
+/// The vertices of a graph by index. No table is built where the two are the same.
 template <class Graph>
     requires vertex_list_graph<Graph> && vertex_indexed_graph<Graph>
 class vertices_by_index {
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    /// Returns: the vertex with an index. Requires: there is one.
+    /// Returns: the vertex at an index. Requires: it exists.
     [[nodiscard]] vertex_t<Graph> operator[](std::size_t index) const {
         if constexpr (vertices_are_indices<Graph>) {
             return static_cast<vertex_t<Graph>>(index);

@@ -14,10 +14,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the modules whose parameters the module around computes with, past them; sorted.
+/// Returns: the modules whose parameters are used by their parent directly, without calling them;
+/// sorted.
 ///
-/// `torch.nn.MultiheadAttention` is known by what it owns, `in_proj_weight` and `in_proj_bias`. It
-/// never calls its `out_proj`.
+/// `torch.nn.MultiheadAttention` is recognized by its own parameters, `in_proj_weight` and
+/// `in_proj_bias`. It never calls its `out_proj`.
 /// Complexity: O(parameters), and O(children) of each such module.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<id> find_bypassed_modules(const Ops& ops, const Modules& modules,
@@ -42,7 +43,7 @@ template <parameter_readers Ops, module_view Modules>
     return bypassed;
 }
 
-/// Returns: `m`, or the module around where `m` is one of `bypassed`.
+/// Returns: `m`, or its parent if `m` is one of `bypassed`.
 /// Complexity: O(log bypassed).
 template <module_view Modules>
 [[nodiscard]] id past_bypassed(const Modules& modules, const std::vector<id>& bypassed, id m) {

@@ -26,14 +26,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The modules that operators of functions belong to, and all calls.
+/// The modules that operators in functions belong to, over all calls.
 struct modules_of_calls {
     std::unordered_map<id, std::vector<id>> all{}; ///< by vertex index
-    bool every_module = false; ///< is a function, so that nothing else in the main graph is in one
-    /// The same when the function around is called for one module, by `key`.
+    bool every_module = false; ///< is a function: nothing else in the main graph is in one
+    /// The same for one calling module of the enclosing function, by `key`.
     std::unordered_map<std::uint64_t, id> by_caller{};
 
-    /// `around` is `no_id` in the main graph, and where nothing is known of the call.
+    /// `around` is `no_id` in the main graph, and if nothing is known about the call.
     [[nodiscard]] static std::uint64_t key(id v, id around) noexcept {
         return std::uint64_t{v} << 32U | around;
     }
@@ -41,14 +41,14 @@ struct modules_of_calls {
 
 /// Follows calls from the main graph into functions and finds the module of every call.
 ///
-/// A function stands for a class: `domain` is its package and `name` the class, with `.1` behind it
-/// for a further variant. The name of a call in the main graph is scoped as that of the last
-/// operator in the body; the module is the one on that way that has the class, or, where classes
-/// are unknown, the deepest that holds all parameters passed, and as many levels above their owners
-/// as there are calls between it and who reads them. A call inside a body has no scope:
-/// its module lies below that of the body, and holds the parameters that the outer calls passed
-/// down. Metadata of a call, where it has some, name its module before all of these. A call in the
-/// body of an If or Loop about which nothing is known runs in the module of what owns the body.
+/// A function stands for a class: `domain` is its package and `name` the class, with a suffix such
+/// as `.1` for further variants. The name of a call in the main graph has the scope of the last
+/// operator in the body; the module is the one on that path with this class or, if classes are
+/// unknown, the deepest that holds all parameters passed, as many levels above their owners as
+/// there are calls between it and their readers. A call in a body has no scope: its module lies
+/// below that of the body, and holds the parameters that the outer calls passed down. Metadata of a
+/// call take precedence over all of these. A call in the body of an If or Loop about which nothing
+/// is known runs in the module of the operator that owns the body.
 template <calling_operators Ops, module_view Modules>
 class call_resolver {
 public:
@@ -81,20 +81,20 @@ public:
         }
     }
 
-    /// What was found.
+    /// Returns: the result.
     [[nodiscard]] modules_of_calls take() && { return std::move(found_); }
 
 private:
     /// A function as called from one place: its module, and the parameters passed.
     struct call_context {
         id function = no_id;
-        id module = no_id; // `no_id` where nothing is known of the call
-        id last = no_id;   // that of the last operator in the body, where the name says it
+        id module = no_id; // `no_id` if nothing is known about the call
+        id last = no_id;   // that of the last operator in the body, if named
         std::size_t depth = 0;
         std::vector<id> passed; // by formal input: a parameter or `no_id`
     };
 
-    // Bounds what recursion and chains of calls in a hostile model can cost.
+    // Limits the cost of recursion and chains of calls in a hostile model.
     static constexpr std::size_t max_contexts = 1U << 20U;
 
     [[nodiscard]] static std::string_view without_variant(std::string_view name) {
@@ -114,7 +114,7 @@ private:
                qualified.starts_with(domain) && qualified.ends_with(name);
     }
 
-    /// What the operator reads as parameters when it runs in `context`.
+    /// The parameters that the operator reads when it runs in `context`.
     [[nodiscard]] std::vector<id> passed_to(operator_t<Ops> v, const call_context& context) const {
         std::vector<id> passed;
         ops_.for_each_argument(v, [&](const operator_argument& argument) {
@@ -124,7 +124,7 @@ private:
         return passed;
     }
 
-    /// Returns: the deepest module that holds the owners of all these parameters, or `no_id`.
+    /// Returns: the deepest module that contains the owners of all these parameters, or `no_id`.
     [[nodiscard]] id common_owner(std::span<const id> parameters) const {
         id common = no_id;
         for (auto p : parameters) {
@@ -136,10 +136,10 @@ private:
         return common;
     }
 
-    /// Returns: the same for a call below `top`, of those modules above the owners that may make
-    /// it: what a call hands on belongs to a module further down.
+    /// Returns: the same for a call below `top`, restricted to ancestors of the owners that may
+    /// make it: parameters that a call passes on belong to a module further down.
     [[nodiscard]] id common_caller(std::span<const id> parameters, id top, id function) const {
-        // Functions of operators, such as torch's exporter adds, are no modules.
+        // Functions of operators, such as those that torch's exporter adds, are no modules.
         const bool levels = !std::string_view(ops_.function_domain(function)).starts_with("pkg.");
         id common = no_id;
         for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
@@ -157,7 +157,7 @@ private:
         return common;
     }
 
-    /// Returns: the deepest module at or above `m`, down from `top`, that has the function's class.
+    /// Returns: the deepest ancestor of `m`, or `m`, below `top` that has the function's class.
     [[nodiscard]] id of_class_above(id m, id top, id function) const {
         while (m != top && !has_class(m, function)) {
             m = tree_.parent(m);
@@ -219,7 +219,7 @@ private:
         return module;
     }
 
-    /// Returns: the module of the nearest owner of a body around `v` that is known, or `no_id`.
+    /// Returns: the module of the nearest known owner of a body around `v`, or `no_id`.
     [[nodiscard]] id top_level_module_of(id v) const {
         for (auto owner = owner_of_body_.find(v); owner != owner_of_body_.end();
              owner = owner_of_body_.find(owner->second)) {
@@ -242,7 +242,8 @@ private:
         return false;
     }
 
-    /// Returns: the module that a folded operator names; where the tree ends before, the last one.
+    /// Returns: the module at a folded operator's path; the last one on it if the tree ends
+    /// earlier.
     [[nodiscard]] id on_path(operator_t<Ops> v, id from) const {
         if constexpr (folded_operators<Ops>) {
             return find_longest(lookup_, ops_.fold_path(v), from).first;
@@ -250,7 +251,7 @@ private:
         return from;
     }
 
-    /// Returns: the module in whose scope a call is named, if that is below the one called.
+    /// Returns: the module whose scope names a call, if it is below the one called.
     [[nodiscard]] id last_module(operator_t<Ops> v, const call_context& inside) const {
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         const auto scope = is_folded(v) ? no_id : table_.scope_of[index];
@@ -323,7 +324,7 @@ private:
     const scope_modules& bound_;
     const hierarchy_table& chains_;
     const hierarchy_modules& bound_chains_;
-    std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
+    std::unordered_map<id, id> owner_of_body_; // by vertex index of operators in bodies
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
     const module_lookup<Modules> lookup_;
     const function_names<Ops, Modules> names_;

@@ -17,8 +17,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
-/// it, as in `Fused_W_layer.0.conv`.
+/// Whether a path leads to a module below the root, as it is or after an optimizer's prefix, as in
+/// `Fused_W_layer.0.conv`.
 template <class Lookup>
 [[nodiscard]] bool ends_in_module(const Lookup& lookup, std::string_view path) {
     for (std::size_t steps = 0; steps < 8; ++steps) {
@@ -34,7 +34,7 @@ template <class Lookup>
     return false;
 }
 
-/// Whether some scope in the name of an operator has one of some names, apart from what numbers it:
+/// Whether some scope in an operator's name is one of the given names, ignoring numeric suffixes:
 /// `layer` or `fc` in `/layer.0/fc/Add`.
 [[nodiscard]] inline bool has_scope_among(std::string_view name,
                                           const std::unordered_set<std::string>& names) {
@@ -48,15 +48,15 @@ template <class Lookup>
     return false;
 }
 
-/// How much of what a model says of modules speaks of those of a capture.
+/// How much of what a model says about modules matches those of a capture.
 struct capture_match {
-    std::size_t paths = 0;        ///< of parameters, different ones
+    std::size_t paths = 0;        ///< distinct ones, of parameters
     std::size_t known_paths = 0;  ///< those that lead to a module
     std::size_t scopes = 0;       ///< operators with a scope
-    std::size_t known_scopes = 0; ///< those with a scope that a module has the name of
+    std::size_t known_scopes = 0; ///< those with a scope named like a module
 
-    /// Whether the capture is one of another model entirely: hardly anything is known. Where a
-    /// model has few paths and few scopes, nothing is said.
+    /// Whether the capture clearly is of another model: hardly anything matches. False for a model
+    /// with few paths and few scopes.
     [[nodiscard]] bool is_foreign() const noexcept {
         constexpr std::size_t share = 10;
         const auto hardly = [](std::size_t known, std::size_t all) {
@@ -66,18 +66,18 @@ struct capture_match {
                (paths >= 4 || scopes >= 8);
     }
 
-    /// Returns: what a user should know of a foreign capture.
+    /// Returns: the message for a foreign capture.
     [[nodiscard]] std::string note() const {
         const auto of = [](std::size_t known, std::size_t all) {
             return std::to_string(known) + " of " + std::to_string(all);
         };
         return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
                of(known_paths, paths) +
-               " parameter paths of the file; it looks like one of another model, and is not used";
+               " parameter paths of the file; it seems to be of another model and is ignored";
     }
 };
 
-/// Finds what a model and the modules of a capture have in common.
+/// Counts what a model and the modules of a capture have in common.
 /// Complexity: O(parameters + bytes of names + modules).
 template <parameter_readers Ops, module_view Modules>
     requires named_operators<Ops>

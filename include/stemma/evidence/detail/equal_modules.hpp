@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by module, a number that is equal where the parameters below have equal names.
+/// Returns: by module, a number that is equal for modules with the same parameter names below.
 /// Complexity: O(modules + bytes of names).
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<std::uint64_t>
@@ -44,12 +44,12 @@ find_parameter_patterns(const Ops& ops, const Modules& modules, const parameter_
     return pattern;
 }
 
-/// Finds what modules of one kind do last, after all that reads their parameters: what follows each
-/// of them, whoever calls it.
+/// Finds what modules of one kind do last, after everything that reads their parameters: whatever
+/// follows each of them, regardless of the caller.
 template <operator_view Ops, module_view Modules>
 class equal_modules {
 public:
-    /// Requires: all outlive it.
+    /// Requires: all arguments outlive it.
     equal_modules(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
                   const parameter_owners& owners, const functional_units<Ops>& units,
                   const module_exits<Ops>& exits)
@@ -82,12 +82,12 @@ public:
         }
     }
 
-    /// Calls `f(m, operators)` for what follows a module that holds, behind all that reads
-    /// parameters, another one without any: an activation. Whichever of both does it, it is in the
-    /// first. Complexity: O(modules).
+    /// Calls `f(m, operators)` for what follows a module that holds, after everything that reads
+    /// parameters, a child without any: an activation. Whichever of the two performs it, it is in
+    /// the first. Complexity: O(modules).
     template <class Function>
     void for_each_activated(Function f) const {
-        std::vector<id> last(tree_.size(), no_id); // what a module holds last
+        std::vector<id> last(tree_.size(), no_id); // a module's last descendant
         for (id m = 1; m < tree_.size(); ++m) {
             last[tree_.parent(m)] = m;
         }
@@ -107,8 +107,8 @@ public:
     }
 
 private:
-    /// Returns: what follows all modules of one kind, if it is the same, and not what one caller
-    /// does with each of them.
+    /// Returns: what follows all modules of one kind, if it is the same and not something that a
+    /// single caller does with each of them.
     [[nodiscard]] std::vector<std::vector<id>>
     common_ends(const std::vector<std::pair<std::uint64_t, id>>& kinds, std::size_t first,
                 std::size_t end) const {
@@ -140,7 +140,7 @@ private:
         });
     }
 
-    /// Whether operators do with each number what they do with every other, as activations do.
+    /// Whether operators treat every element alike, as activations do.
     [[nodiscard]] bool computes_elementwise(const std::vector<id>& unit) const {
         constexpr std::array<std::string_view, 27> types{
             "Abs",       "Add",         "Celu",

@@ -13,14 +13,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What the names of an operator and of its first result say of where it is.
+/// What the names of an operator and of its first result say about its scope.
 struct found_scope {
     std::optional<scoped_name> name; ///< of the operator
     std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
                                      ///< that was joined with it
 };
 
-/// Returns: the name of an operator's first result, where it has the form of exporters that write
+/// Returns: the name of an operator's first result if it has the form used by exporters that write
 /// scopes: `/encoder/fc/Add_output_0`; else "".
 template <named_operators Ops>
 [[nodiscard]] std::string_view scoped_result(const Ops& ops, operator_t<Ops> v) {
@@ -34,7 +34,7 @@ template <named_operators Ops>
     }
 }
 
-/// Whether the result of an operator is called after that operator, or says nothing.
+/// Whether an operator's result is named after that operator, or says nothing.
 [[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
     return !result.starts_with('/') ||
            (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
@@ -52,7 +52,7 @@ template <named_operators Ops>
 }
 
 /// Returns: the scope in an operator's name; else in the name of its first result, which exporters
-/// write as `<operator>_output_0`; else what an optimizer left of one.
+/// write as `<operator>_output_0`; else in what an optimizer left of one.
 template <named_operators Ops>
 [[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
     if constexpr (folded_operators<Ops>) {
@@ -68,7 +68,7 @@ template <named_operators Ops>
     const auto result = scoped_result(ops, v);
     found_scope found{split_scoped_name(name, op_type), std::nullopt};
     if constexpr (calling_operators<Ops>) {
-        // The root of what is inside of a function is not that of the model.
+        // The root within a function is not that of the model.
         if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
             ops.enclosing_function(v) != no_id) {
             return {};

@@ -13,10 +13,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads from the names of functions for which modules they were made, as torch does that writes a
-/// function for each call of a module, in the domain `pkg.` and its package: behind the class the
-/// path, with `_` for all but letters and digits, and the number of the call:
-/// `torch_nn_modules_linear_Linear_encoder_layer_0_fc_1`.
+/// Derives from the names of functions which modules they were made for, as torch does when it
+/// writes a function for each call of a module, in the domain `pkg.` and its package: the class
+/// followed by the path, with `_` for everything but letters and digits, and the number of the
+/// call: `torch_nn_modules_linear_Linear_encoder_layer_0_fc_1`.
 template <calling_operators Ops, module_view Modules>
 class function_names {
 public:
@@ -28,7 +28,7 @@ public:
         }
     }
 
-    /// Whether there is such a function.
+    /// Whether such a function exists.
     [[nodiscard]] bool any() const noexcept { return any_; }
 
     /// Returns: the module below `top` that a function was made for; `no_id` for other functions.
@@ -48,7 +48,7 @@ public:
                 (best != no_id && path.size() <= plain_path_of(best).size())) {
                 continue;
             }
-            // A path of a module that the tree does not know may end like that of another.
+            // The path of a module that the tree lacks may end like that of another.
             const bool whole =
                 rest == 0 || ends_in_class(std::string_view(text).substr(0, rest - 1));
             if (whole || (owner != no_id && tree.is_ancestor(m, owner))) {
@@ -76,7 +76,7 @@ private:
         return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     }
 
-    /// Returns: a text with one `_` for whatever stands between letters and digits.
+    /// Returns: a text with one `_` for each run of other characters than letters and digits.
     [[nodiscard]] static std::string plain_path(std::string_view text) {
         std::string plain;
         for (char c : text) {
@@ -101,7 +101,7 @@ private:
         return plain_[m];
     }
 
-    /// Whether the last word is written like a class, or is what dynamo calls the model itself.
+    /// Whether the last word is capitalized like a class, or is dynamo's name for the model itself.
     [[nodiscard]] static bool ends_in_class(std::string_view text) {
         const auto word = text.substr(text.rfind('_') + 1);
         return text.ends_with("L_self") || (!word.empty() && word[0] >= 'A' && word[0] <= 'Z');
@@ -110,7 +110,7 @@ private:
     const Ops& ops_;
     const Modules& modules_;
     bool any_ = false;
-    mutable std::vector<std::string> plain_; // paths, by module; empty until one is asked for
+    mutable std::vector<std::string> plain_; // paths, by module; filled on demand
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

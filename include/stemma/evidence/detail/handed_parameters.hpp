@@ -13,13 +13,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How far functions hand down what they are called with: an operator in the body may read it, or a
-/// call in there may hand it on.
+/// How far functions pass their arguments down: an operator in the body may read one, or a call in
+/// it may pass it on.
 class handed_parameters {
 public:
     handed_parameters() = default;
 
-    /// Complexity: linear in what operators in bodies read, on average.
+    /// Complexity: linear in the inputs of operators in bodies, on average.
     template <calling_operators Ops>
     explicit handed_parameters(const Ops& ops) {
         std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> handed_by;
@@ -58,8 +58,8 @@ public:
         }
     }
 
-    /// Returns: through how many calls at least an input of a function goes before an operator that
-    /// is no call reads it; 0 where none does. Complexity: O(1) on average.
+    /// Returns: the least number of calls that an input of a function passes through before an
+    /// operator other than a call reads it; 0 if none does. Complexity: O(1) on average.
     [[nodiscard]] id calls_below(id function, id formal) const {
         const auto found = calls_.find(key(function, formal));
         return found == calls_.end() ? 0 : found->second;

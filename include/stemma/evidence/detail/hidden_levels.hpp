@@ -14,19 +14,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The levels that scopes leave out, since nobody calls those modules, as members of lists show
-/// them for each other: where parameters tell that `att` in `block.0` is `block.0.layer.0.att`, it
+/// The levels that scopes leave out because those modules are never called, inferred from one list
+/// member for the others: if parameters show that `att` in `block.0` is `block.0.layer.0.att`, it
 /// is `block.1.layer.0.att` in `block.1`.
 class hidden_levels {
 public:
     /// Requires: `builder` outlives the object.
     explicit hidden_levels(const module_tree_builder& builder) : builder_(&builder) {}
 
-    /// Notes that `segment` in the scope of module `around` means `module`. Requires: `segment`
-    /// stays as long as this. Complexity: O(length of the path + log(what is noted)).
+    /// Records that `segment` in the scope of module `around` means `module`. Requires: `segment`
+    /// outlives this. Complexity: O(length of the path + log(number of records)).
     void note(id around, std::string_view segment, id module) {
         if (!is_member(around) || builder_->parent(module) == around) {
-            return; // of a child nothing is left out
+            return; // nothing is left out for a child
         }
         std::vector<id> way;
         for (auto m = module; m != around; m = builder_->parent(m)) {
@@ -44,11 +44,12 @@ public:
         }
     }
 
-    /// Whether some scope leaves out levels.
+    /// Whether any scope leaves out levels.
     [[nodiscard]] bool any_noted() const noexcept { return !paths_.empty(); }
 
     /// Returns: the path below `around` that `segment` has in another member of the list, if this
-    /// one begins alike; else "". Valid until the next `note`. Complexity: O(log(what is noted)).
+    /// one begins alike; else "". Valid until the next `note`. Complexity: O(log(number of
+    /// records)).
     [[nodiscard]] std::string_view find(id around, std::string_view segment) const {
         if (!is_member(around)) {
             return {};

@@ -23,14 +23,15 @@ struct hierarchy_modules {
     /// Where a chain of modules ends.
     struct place {
         id module = no_id; ///< rank; `no_id` for a chain that does not start at the root
-        bool exact = true; ///< else the tree lacks what lies below
+        bool exact = true; ///< else the tree lacks the levels below
     };
 
     std::vector<place> of_chain;      ///< by number of the chain in the hierarchy_table
     std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
 };
 
-/// Adds the modules of chains to a tree; those on a path that no chain ends in or passes never run.
+/// Adds the modules of chains to a tree; those on a path that no chain ends in or passes through
+/// never run.
 inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& builder) {
     for (const auto& chain : table.chains) {
         if (!chain.from_root) {
@@ -57,12 +58,11 @@ inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& 
     }
 }
 
-/// Finds the modules that the metadata of operators speak of.
+/// Finds the modules that the metadata of operators denote.
 ///
-/// A chain that starts inside (as the exporter writes in the branches of a condition) is looked for
-/// below the module of the owner of the body, then further out; an operator there of which no
-/// module is written is of the owner's. Complexity: O(chains * depth + operators in bodies *
-/// depth).
+/// A chain that starts inside (as the exporter writes in the branches of a condition) is looked up
+/// below the module of the body's owner, then further out; an operator there without a module
+/// belongs to the owner's. Complexity: O(chains * depth + operators in bodies * depth).
 template <operator_view Ops, module_view Modules>
 [[nodiscard]] hierarchy_modules bind_hierarchies(const Ops& ops, const hierarchy_table& table,
                                                  const Modules& modules,

@@ -38,25 +38,25 @@ struct module_chain {
     };
 
     hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< who wrote it
-    bool from_root = true;     ///< else paths start at some module that is not named
+    bool from_root = true;     ///< else paths start at an unnamed module
     std::vector<level> levels; ///< from the outside in, at least one
 };
 
 /// The distinct chains of modules in the metadata of operators.
 struct hierarchy_table {
-    std::vector<module_chain> chains; ///< in the order in which operators first have them
+    std::vector<module_chain> chains; ///< in order of first appearance
     std::vector<id> chain_of; ///< by vertex index; `no_id` for none; empty when nothing has one
     std::vector<std::pair<id, id>> further; ///< a vertex index and one more chain, of those that
                                             ///< have a key several times; ascending
-    std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
-    std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
+    std::vector<id> rewritten;              ///< operators fused from several, ascending
+    std::vector<id> bare; ///< operators without a module in torch's lists, ascending
     std::vector<std::pair<id, std::string_view>>
         class_tags;                ///< of winml-cli, at the operators that
                                    ///< have one, or several; ascending
-    std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
+    std::vector<finding> problems; ///< unreadable metadata, at its operators
 };
 
-/// Reads the metadata of operators, one after the other.
+/// Reads the metadata of operators, one operator at a time.
 class hierarchy_reader {
 public:
     explicit hierarchy_reader(hierarchy_table& table) : table_(table) {}
@@ -70,7 +70,7 @@ public:
         }
     }
 
-    /// What an optimizer made of several operators may have each key once for each of them.
+    /// An operator that an optimizer fused from several may have each key once for each of them.
     void entry(id v, std::string_view key, std::string_view value) {
         constexpr std::string_view torch = "pkg.torch.onnx.";
         constexpr std::string_view builder = "pkg.onnxscript.";
@@ -91,7 +91,8 @@ public:
         }
     }
 
-    /// Calls `f(chain)` for the chains of the operator whose entries were given, none or several.
+    /// Calls `f(chain)` for the chains of the operator whose entries were passed: none, one or
+    /// several.
     template <class Function>
     void end(id v, Function f) {
         const auto count =
@@ -165,12 +166,12 @@ private:
     // The level that torch.export puts on shape operations instead of a module.
     static constexpr std::string_view no_module = "_empty_nn_module_stack_from_metadata_hook";
 
-    // What a hierarchy of modules may take; more is no model's, and would cost its square.
+    // Limit for a hierarchy of modules; no model has larger ones, and they would cost their square.
     static constexpr std::size_t max_bytes = std::size_t{1} << 18U;
     static constexpr std::size_t max_levels = 1024;
 
-    /// What operations of one module have in common. Only operations that are well-formed share,
-    /// so that what cannot be read takes nothing with it.
+    /// The part shared by the operations of a module. Only well-formed operations share, so an
+    /// unreadable one affects no other.
     [[nodiscard]] std::pair<std::string_view, std::string_view> key_of_chain() {
         if (!found_) {
             const auto slash = spaces_.rfind('/');
@@ -188,7 +189,7 @@ private:
                    : std::pair(names_.substr(0, names), classes_.substr(0, classes));
     }
 
-    /// Returns: where the last item of a list begins, or `npos` when that is not well-formed.
+    /// Returns: the position of the last item of a list, or `npos` if it is malformed.
     [[nodiscard]] std::size_t before_operation(std::string_view list) {
         const auto comma = list.rfind(", ");
         if (comma == list.npos) {
@@ -199,7 +200,7 @@ private:
         return read != 0 && last.substr(read) == "]" && is_utf8(operation_) ? comma : list.npos;
     }
 
-    /// Returns: what is wrong, or null.
+    /// Returns: the problem, or null.
     const char* read_lists(module_chain& chain) {
         chain.dialect = dialect_;
         if (!read_python_list(names_, name_items_)) {
@@ -233,7 +234,7 @@ private:
             if (dynamo) {
                 const auto read = module_path_of(name_items_[i]);
                 if (!read) {
-                    return "a module is named by an expression that cannot be read";
+                    return "a module is named by an expression that cannot be parsed";
                 }
                 path = *read;
             } else if (!name_items_[i].empty()) {
@@ -249,7 +250,7 @@ private:
     }
 
     /// `: app.Net/blocks.0: app.Block/linear: aten.linear.default`, cumulative paths; a `/` in a
-    /// class or path makes a part without `: `, which belongs to the one before.
+    /// class or path makes a part without `: `, which belongs to the previous one.
     const char* read_namespace(module_chain& chain) {
         auto text = spaces_;
         if (!is_utf8(text)) {
@@ -272,7 +273,7 @@ private:
             }
             const auto path = module_path_of(part.substr(0, colon));
             if (!path) {
-                return "a module is named by an expression that cannot be read";
+                return "a module is named by an expression that cannot be parsed";
             }
             if (has_empty_part(*path)) {
                 return "a module has an empty name";
@@ -308,9 +309,9 @@ private:
 
 /// Reads the hierarchies that exporters left in the metadata of operators.
 ///
-/// Requires: metadata outlive the table's making. What cannot be read is a problem, once for each
-///   distinct text.
-/// Complexity: O(bytes of metadata); lists are taken apart once for each distinct chain.
+/// Requires: metadata stay valid while the table is made. Unreadable metadata is reported as a
+/// problem, once for each distinct text.
+/// Complexity: O(bytes of metadata); lists are parsed once for each distinct chain.
 template <operator_view Ops>
 [[nodiscard]] hierarchy_table collect_hierarchies(const Ops& ops) {
     hierarchy_table table;

@@ -10,13 +10,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How a name begins that ONNX Runtime gave to what came out of a call of a function:
+/// The prefix of the names that ONNX Runtime gives to operators of an inlined function call:
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
 inline constexpr std::string_view inlined_prefix = "_inlfunc_";
 
-/// Returns: the scope in the name that an operator had before the call around it was opened, where
-/// the operators tell that (`inlined_name`); an empty one where they say that it cannot be told;
-/// nothing for other operators. Complexity: O(length of names).
+/// Returns: the scope in an operator's name before its call was inlined, if the operators know it
+/// (`inlined_name`); an empty one if they say it cannot be known; nothing for other operators.
+/// Complexity: O(length of names).
 template <named_operators Ops>
 [[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
                                                                            operator_t<Ops> v) {

@@ -22,7 +22,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
+/// Returns: the instances of a scope and its ancestors as one path. A Sequential repeats its name
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
 [[nodiscard]] inline std::string path_of_scope(const scope_table& table, id s) {
     std::vector<std::string_view> instances;
@@ -40,9 +40,9 @@ namespace stemma::inline STEMMA_ABI::detail {
     return path;
 }
 
-/// How the path of a scope lies to that of a module.
+/// How the path of a scope relates to that of a module.
 struct path_comparison {
-    bool is_above = false;  ///< the scope's is that of the module, or of one above it
+    bool is_above = false;  ///< the scope's path is the module's or an ancestor's
     std::size_t member = 0; ///< where they are equal but for numbers: the length of the scope's up
                             ///< to the first number that differs; else 0
     std::size_t length = 0; ///< how much of the module's is beside the scope's
@@ -78,8 +78,8 @@ struct parameter_read {
     operator_t<Ops> reader;
 };
 
-/// Of parameters that several operators read, leaves those marked that are one number over and
-/// over, unless another beside their owner is read as often, by operators of one type.
+/// Of parameters that several operators read, leaves those marked whose elements are all equal,
+/// unless another one of their owner is read as often, by operators of one type.
 template <named_operators Ops>
 void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
                     std::vector<bool>& marked) {
@@ -118,7 +118,8 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
 }
 
 /// Marks vectors that more operators read than another parameter of their owner: a module that runs
-/// reads all that it has, so the others read what was equal in modules of their own.
+/// reads all its parameters, so the extra readers use what was an equal vector in modules of their
+/// own.
 template <named_operators Ops>
 void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
                       const std::vector<bool>& is_read, std::vector<bool>& merged) {
@@ -151,8 +152,8 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
     }
 }
 
-/// Marks vectors that operators read in several ways where one way is all that a module has for
-/// such a vector: the bias of a product, the scale of a normalization.
+/// Marks vectors that operators read in several ways where a module has just one use for such a
+/// vector: the bias of a product, the scale of a normalization.
 template <named_operators Ops>
 void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
                            std::vector<bool>& merged) {
@@ -190,7 +191,7 @@ void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>
     }
 }
 
-/// Finds parameters that stand for those of other members of a list too, as scopes show.
+/// Finds parameters that also stand for those of other list members, judging by scopes.
 template <parameter_readers Ops, module_view Modules>
 class merged_members {
 public:
@@ -200,7 +201,7 @@ public:
         , lookup_(modules)
         , read_at_home_(static_cast<std::size_t>(ops.parameter_count())) {}
 
-    /// Looks at a parameter that is read in a scope.
+    /// Records that a parameter is read in a scope.
     void add(id parameter, id scope) {
         const std::string_view name = ops_->parameter_name(parameter);
         const auto owner = owner_path(name);
@@ -219,9 +220,9 @@ public:
         }
     }
 
-    /// Marks what a module reads that is known itself and lacks the like; and of a member that is
-    /// not known, what it shares with another where that is several modules: a single one is rather
-    /// held by both.
+    /// Marks parameters read in a known module that lacks a corresponding one; and for an unknown
+    /// member, those shared with another one if there are several: a single one is more likely held
+    /// by both.
     void mark(std::vector<bool>& merged) {
         for (id p = 0; p < merged.size() && !of_known_.empty(); ++p) {
             of_known_.erase(std::string(ops_->parameter_name(p)));
@@ -245,19 +246,19 @@ private:
     const scope_table* scopes_;
     module_lookup<Modules> lookup_;
     std::vector<bool> read_at_home_;          // by parameter: in a scope of its owner
-    std::multimap<std::string, id> of_known_; // by what the parameter would be called there
+    std::multimap<std::string, id> of_known_; // by the parameter's name there
     std::map<std::string, std::vector<std::pair<std::string_view, id>>> of_unknown_; // by member
 };
 
-/// Returns: by parameter, whether it stands for others too, whose names are lost, so that its own
-/// name tells little of who reads it.
+/// Returns: by parameter, whether it also stands for others whose names are lost, so that its own
+/// name says little about its readers.
 ///
-/// Optimizers and exporters keep one of several equal initializers. Those that were never trained
-/// are equal in many modules: all ones, all zeros. They stand for others unless a trained parameter
-/// beside their owner is read as often: then the modules there ran so often. So does a vector that
-/// is read more often than what else its owner has. Layers that were made as copies are equal as a
-/// whole: then scopes speak of members of a list that own nothing. Complexity: O(operators + what
-/// they read); of parameters that several operators read, O(data) and O(readers * depth).
+/// Optimizers and exporters keep one of several equal initializers. Untrained ones are equal in
+/// many modules: all ones, all zeros. They stand for others unless a trained parameter of their
+/// owner is read as often: then its modules ran that often. The same goes for a vector that is read
+/// more often than its owner's other parameters. Layers created as copies are equal as a whole:
+/// then scopes denote list members that own nothing. Complexity: O(operators + inputs); for
+/// parameters that several operators read, O(data) and O(readers * depth).
 template <named_operators Ops, module_view Modules>
     requires parameter_readers<Ops>
 [[nodiscard]] std::vector<bool> find_merged_parameters(const Ops& ops, const scope_table& scopes,
@@ -266,7 +267,7 @@ template <named_operators Ops, module_view Modules>
     std::vector<operator_t<Ops>> last_reader(ops.parameter_count());
     std::vector<bool> is_read(last_reader.size());
     std::vector<bool> merged(last_reader.size());
-    std::vector<detail::parameter_read<Ops>> reads; // of those that several operators read
+    std::vector<detail::parameter_read<Ops>> reads; // of those read by several operators
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const operator_t<Ops> v = *it;
         ops.for_each_parameter(v, [&](id p) {

@@ -15,7 +15,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Modules that say which parameters they have, be they read or not.
+/// Modules that know which parameters they declare, read or not.
 template <class Modules>
 concept declaring_modules = requires(const Modules& modules, id m) {
     modules.parameter_count(m);
@@ -32,7 +32,7 @@ public:
         , holds_only_numbers_(tree_.size(), false)
         , owns_below_(tree_.size(), false)
         , declares_below_(tree_.size(), false) {
-        std::vector<bool> other(tree_.size(), false); // owns a parameter, or what has a name
+        std::vector<bool> other(tree_.size(), false); // owns a parameter, or has a named child
         for (id p = 0; p < ops.parameter_count(); ++p) {
             for (auto owner : owners.of(p)) {
                 other[owner] = true;
@@ -57,11 +57,11 @@ public:
         }
     }
 
-    /// Whether a module only holds others by numbers: a list of modules never runs, and a sequence
-    /// runs what it holds and nothing else.
+    /// Whether a module only holds numbered children: a list of modules never runs, and a sequence
+    /// runs just its children.
     [[nodiscard]] bool is_list(id m) const { return holds_only_numbers_[m]; }
 
-    /// Returns: the module, or the nearest one above that is no list.
+    /// Returns: the module, or its nearest ancestor that is no list.
     [[nodiscard]] id nearest(id m) const {
         while (m != 0 && is_list(m)) {
             m = tree_.parent(m);
@@ -69,13 +69,13 @@ public:
         return m;
     }
 
-    /// Whether a module or one inside owns a parameter.
+    /// Whether a module or a descendant owns a parameter.
     [[nodiscard]] bool owns_below(id m) const { return owns_below_[m]; }
 
-    /// Whether a module or one inside has parameters, be they read or not.
+    /// Whether a module or a descendant declares parameters, read or not.
     [[nodiscard]] bool declares_below(id m) const { return declares_below_[m]; }
 
-    /// Whether a module has parameters that nobody reads, as they were folded into others.
+    /// Whether a module has parameters that are never read, as they were folded into others.
     [[nodiscard]] bool is_folded(id m) const { return declares_below_[m] && !owns_below_[m]; }
 
 private:

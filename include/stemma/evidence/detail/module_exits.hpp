@@ -14,11 +14,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The operators that make what modules hand on.
+/// The operators that compute the results of modules.
 template <operator_view Ops>
 class module_exits {
 public:
-    /// `placed` is by vertex index, the module of what is known. Requires: all outlive it.
+    /// `placed` is by vertex index, the module if known. Requires: all arguments outlive it.
     /// Complexity: O(V + E), times the depth of the tree.
     module_exits(const Ops& ops, const tree_index& tree, const parameter_owners& owners,
                  const functional_units<Ops>& units, const std::vector<id>& placed)
@@ -43,13 +43,13 @@ public:
         }
     }
 
-    /// Whether anything is known to run in a module whose result others read.
+    /// Whether a module is known to have an operator whose result others read.
     [[nodiscard]] bool has_any(id m) const { return exit_[m] != no_id; }
 
-    /// Returns: the operator whose result others read, or `no_id` where it is not one.
+    /// Returns: the operator whose result others read, or `no_id` if it is not unique.
     [[nodiscard]] id only(id m) const { return has_several_[m] ? no_id : exit_[m]; }
 
-    /// Whether an operator belongs to a module; what was fused of several belongs to each.
+    /// Whether an operator belongs to a module; one fused from several belongs to each.
     [[nodiscard]] bool is_in(id v, id m) const {
         const auto& read = reads_[v];
         return placed_[v] != no_id &&
@@ -58,7 +58,7 @@ public:
                  (tree_.is_ancestor(m, read.low) || tree_.is_ancestor(m, read.behind - 1))));
     }
 
-    /// Whether all that read what an operator makes belong to a module.
+    /// Whether all readers of an operator's results belong to a module.
     [[nodiscard]] bool leads_to(id v, id m) const {
         bool all = true;
         units_.for_each_reader(v, [&](id w) { all = all && is_in(w, m); });
@@ -67,7 +67,7 @@ public:
 
 private:
     void note(id v, id from) {
-        bool ends = true; // nobody reads it: it is what the whole is asked for
+        bool ends = true; // no reader: an output of the model
         units_.for_each_reader(v, [&](id) { ends = false; });
         for (auto m = placed_[v] == no_id ? no_id : from; m != no_id && m != 0;
              m = tree_.parent(m)) {
@@ -83,7 +83,7 @@ private:
     const functional_units<Ops>& units_;
     const std::vector<id>& placed_;
     std::vector<common_module> reads_; // parameters of these
-    std::vector<id> exit_;             // by module, the last that was found
+    std::vector<id> exit_;             // by module, the last one found
     std::vector<bool> has_several_;
 };
 

@@ -11,11 +11,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The claims of a source that has a name, under that name.
+/// The claims of a source, under the source's name if it has one.
 template <class Claims>
 struct named_claims {
-    Claims made;                        ///< as the source prepared them
-    std::optional<provenance> source{}; ///< of all of them; as they say where there is none
+    Claims made;                        ///< as prepared by the source
+    std::optional<provenance> source{}; ///< overrides that of each claim
 
     template <class Vertex, class Function>
     void for_each_claim(const Vertex& v, Function f) const {
@@ -30,7 +30,7 @@ struct named_claims {
     }
 };
 
-/// Returns: what `source.prepare(context)` does; where the source has a name, its claims bear that.
+/// Returns: the result of `source.prepare(context)`, under the source's name if it has one.
 template <class Source, class Ops, class Modules>
 [[nodiscard]] auto prepare_source(const Source& source, evidence_context<Ops, Modules>& context) {
     if constexpr (named_policy<Source>) {

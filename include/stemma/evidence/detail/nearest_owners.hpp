@@ -13,18 +13,18 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
-/// each module, and `no_id` for all whose parameters have lost their names.
+/// each module, and `no_id` for all parameters without names.
 class nearest_owners {
 public:
     struct entry {
         id position = 0; ///< in the order of the graph
         id module = no_id;
-        bool named = false; ///< a name or metadata says so: the operator is in just that module
+        bool named = false; ///< by name or metadata: the operator is in exactly that module
     };
 
     static constexpr std::size_t capacity = 8;
 
-    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
+    /// Adds an entry; `closer(a, b)` says which of two positions is nearer.
     template <class Closer>
     void add(entry added, Closer closer) {
         auto* const last = entries_.data() + size_;
@@ -63,17 +63,17 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Returns: what calls a module without any inside, else the module itself.
+/// Returns: the parent of a module without children, else the module itself.
 [[nodiscard]] inline id around(const tree_index& tree, id module) {
     const bool leaf = tree.end(module) == module + 1;
     return leaf && module != 0 ? tree.parent(module) : module;
 }
 
-/// Returns: the deepest module shared by an owner before and one behind; the root before the first
-/// owner, and behind the last what all before have in common.
+/// Returns: the deepest module shared by an owner before and one after; the root before the first
+/// owner, and after the last one the common ancestor of all before.
 [[nodiscard]] inline id shared_around(const tree_index& tree, id here, const nearest_owners& before,
                                       const nearest_owners& behind) {
-    if (behind.begin() == behind.end()) { // the end of a model: who knows whose
+    if (behind.begin() == behind.end()) { // the end of a model
         common_module all;
         for (const auto& e : before) {
             all.add(e.module == no_id ? 0 : around(tree, e.module));

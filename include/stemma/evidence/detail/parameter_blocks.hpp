@@ -15,8 +15,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the operator whose data one reads, by vertex index, or `no_id` where there is none or
-/// several are; `steady` ones are independent of data. Complexity: O(in-edges).
+/// Returns: the only operator whose data `v` reads, by vertex index, or `no_id`. `steady` ones are
+/// independent of data. Complexity: O(in-edges).
 template <class Graph>
 [[nodiscard]] id only_source(const Graph& graph, vertex_t<Graph> v,
                              const std::vector<bool>& steady) {
@@ -33,14 +33,13 @@ template <class Graph>
     return only;
 }
 
-/// Finds the operators that a module needs around those that read its parameters, in a model
+/// Finds the operators that belong to a module besides those that read its parameters, in a model
 /// without names: the product before a bias, the steps of a normalization before its scale.
 template <operator_view Ops>
 class parameter_blocks {
 public:
-    /// All by vertex index: `bare` operators have nothing but parameters to tell where they come
-    /// from, `steady` ones are independent of data, `products` read a weight, and `lost` ones one
-    /// without a name.
+    /// All by vertex index: `bare` operators have only parameters to show their origin, `steady`
+    /// ones are independent of data, `products` read a weight, and `lost` ones an unnamed weight.
     parameter_blocks(const Ops& ops, const std::vector<bool>& bare, const std::vector<bool>& steady,
                      const std::vector<bool>& products, const std::vector<bool>& lost)
         : ops_(ops)
@@ -51,8 +50,8 @@ public:
         , products_(products)
         , lost_(lost) {}
 
-    /// Gives such operators the module of those that read its parameters: `owner` is by vertex
-    /// index, and `no_id` where no parameter tells.
+    /// Assigns such operators to the module of those that read its parameters: `owner` is by vertex
+    /// index, `no_id` if no parameter shows it.
     /// Complexity: O(V + E).
     void complete(std::vector<id>& owner) {
         owner_.swap(owner);
@@ -63,7 +62,7 @@ public:
     }
 
 private:
-    /// A multiplication with a weight whose name is lost, and the addition of a bias behind it.
+    /// A multiplication by a weight whose name is lost, and the addition of a bias after it.
     void complete_affine_operators() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
             if (owner_[v] != no_id || !bare_[v] || !lost_[v]) {
@@ -82,7 +81,7 @@ private:
         }
     }
 
-    /// What lies between one value and the scale of a normalization, and is used for nothing else.
+    /// What lies between one value and the scale of a normalization, and has no other use.
     void complete_normalizations() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
             if (owner_[v] != no_id && bare_[v] &&
@@ -95,7 +94,7 @@ private:
     void complete_normalization(std::size_t scale) {
         constexpr std::size_t max_region = 32;
         std::vector<std::size_t> region;
-        std::size_t complete = 0; // how much of the region is known to hang on one value
+        std::size_t complete = 0; // how much of the region surely depends on one value
         std::vector<std::pair<std::size_t, std::size_t>> outside; // operator, times read inside
         const auto is_inside = [&](std::size_t v) {
             return v == scale || std::find(region.begin(), region.end(), v) != region.end();
@@ -140,8 +139,7 @@ private:
         }
     }
 
-    /// What only makes a matrix of a value for an operator that wants one, and undoes that behind
-    /// it.
+    /// Reshaping a value to a matrix for an operator that requires one, and back afterwards.
     void complete_flattened() {
         const auto is_reshape = [&](std::size_t v) {
             return owner_[v] == no_id && bare_[v] &&
@@ -161,7 +159,7 @@ private:
         }
     }
 
-    /// Returns: the operator that alone reads the results of one, or `no_id`.
+    /// Returns: the only operator that reads the results of `v`, or `no_id`.
     [[nodiscard]] id only_target(std::size_t v) const {
         auto [out, last] = out_edges(vertex_[v], graph_);
         if (out == last) {

@@ -24,19 +24,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// For each parameter of a model the modules that own it: none where its name leads nowhere or
-/// tells nothing, several where modules share it.
+/// The owning modules of each parameter of a model: none if its name leads nowhere or says nothing,
+/// several if modules share it.
 class parameter_owners {
 public:
     parameter_owners() = default;
 
-    /// Makes room for so many parameters with one owner each.
+    /// Reserves room for so many parameters with one owner each.
     void reserve(std::size_t count) {
         owners_.reserve(count);
         first_.reserve(count + 1);
     }
 
-    /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
+    /// Adds the owners of the next parameter; call for each in turn, from parameter 0.
     /// Complexity: O(owners) amortized.
     void add(std::span<const id> owners) {
         for (auto owner : owners) {
@@ -45,21 +45,21 @@ public:
         first_.push_back(static_cast<id>(owners_.size()));
     }
 
-    /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
+    /// Returns: the owners, as added; valid until `add`. Requires: they were added.
     [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
         return {owners_.data() + first_[parameter],
                 owners_.data() + first_[std::size_t{parameter} + 1]};
     }
 
-    /// How paths in the names lead to modules.
+    /// How paths in names lead to modules.
     path_mapping mapping;
 
 private:
     std::vector<id> owners_;
-    std::vector<id> first_{0}; // by parameter, and one more
+    std::vector<id> first_{0}; // by parameter, plus one
 };
 
-/// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+/// Returns: `m` or, if it is known never to have run, its nearest ancestor that did.
 /// Complexity: O(depth).
 template <module_view Modules>
 [[nodiscard]] id nearest_called(const Modules& modules, id m) {
@@ -71,8 +71,8 @@ template <module_view Modules>
     return m;
 }
 
-/// Loads the name that will be read a little later than that of parameter `p`: names lie far from
-/// each other, in the file.
+/// Prefetches the name that will be read a little after that of parameter `p`: names are far apart
+/// in the file.
 template <parameter_readers Ops>
 void prefetch_name_behind(const Ops& ops, id p) {
     constexpr std::size_t ahead = 16;
@@ -83,8 +83,8 @@ void prefetch_name_behind(const Ops& ops, id p) {
 }
 
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
-/// Requires: several threads may read `ops` at once, if so many are given.
-/// Complexity: O(bytes of names), and O(operators) where there are any.
+/// Requires: `ops` may be read by as many threads as are given.
+/// Complexity: O(bytes of names), and O(operators) if there are any.
 template <parameter_readers Ops>
 [[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops,
                                                               thread_limit threads = {}) {
@@ -151,7 +151,7 @@ public:
         return false;
     }
 
-    /// Returns: all paths of the tensor that has this one, or none when it has no other.
+    /// Returns: all paths of the tensor at this one, or none if it has no other.
     [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
         const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
         return found == groups_.end()
@@ -165,8 +165,7 @@ private:
     std::unordered_map<std::string, std::size_t> groups_;
 };
 
-/// Returns: for parameters that were folded from others, the common ancestor of what those belong
-/// to.
+/// Returns: for parameters folded from others, the common ancestor of the owners of those.
 template <parameter_readers Ops, class OwnerOf>
 [[nodiscard]] std::unordered_map<id, id> find_folded_owners(const Ops& ops, const tree_index& tree,
                                                             OwnerOf owner_of) {
@@ -182,8 +181,8 @@ template <parameter_readers Ops, class OwnerOf>
     return folded;
 }
 
-/// Finds the modules that the names of the parameters speak of; none for those in `merged`, which
-/// is by parameter or empty. Complexity: O(bytes of names).
+/// Finds the modules that parameter names denote; none for those in `merged`, which is by parameter
+/// or empty. Complexity: O(bytes of names).
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
                                                      const std::vector<bool>& merged = {}) {

@@ -12,8 +12,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the path of the module that an instance of a scope means, below that of the scope
-/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
+/// Returns: the path of the module that an instance of a scope denotes, below that of the enclosing
+/// scope. A called Sequential repeats its name in its children: below `layer1` the instance
 /// `layer1.0` is child `0`.
 [[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
                                                  scope_style style, std::string_view rest) {

@@ -17,8 +17,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
-/// names, and they would cost their square; and none has a level without a name.
+/// Returns: why the name of a parameter is invalid, or null. No model has that many levels or such
+/// long names, which would cost their square, nor unnamed levels.
 [[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
     constexpr std::ptrdiff_t max_levels = 1024;
     return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
@@ -31,8 +31,8 @@ namespace stemma::inline STEMMA_ABI::detail {
                : nullptr;
 }
 
-/// Returns: the name that a parameter had before an optimizer put it together with others and wrote
-/// in front what it made of it: `ConvBnFusion_BN_B_layer1.bn.bias`.
+/// Returns: the name a parameter had before an optimizer fused it with others and put a prefix in
+/// front: `ConvBnFusion_BN_B_layer1.bn.bias`.
 [[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
     constexpr std::string_view fusion = "Fusion_";
     const auto found = name.substr(0, name.find('.')).find(fusion);
@@ -50,14 +50,14 @@ namespace stemma::inline STEMMA_ABI::detail {
     return name;
 }
 
-/// Whether the last dot in a name is that of a number: `const_-3.4e+38_f32`.
+/// Whether the last dot in a name is a decimal point: `const_-3.4e+38_f32`.
 [[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,
                                               std::string_view last) noexcept {
     if (last.front() < '0' || last.front() > '9') {
         return false;
     }
     if (!is_number(last)) {
-        return true; // no attribute is called so
+        return true; // no child has such a name
     }
     const auto digits =
         path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
@@ -65,10 +65,10 @@ namespace stemma::inline STEMMA_ABI::detail {
     return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
 }
 
-/// Returns: the module path in the name of a parameter, all but its last part; "" when there is
-/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`,
-/// `const_0.5_f32`), or when it is no model's. What optimizers write in front is left out, and what
-/// training derives from a parameter is its module's: `fc` of `fc.weight_grad.accumulation.buffer`.
+/// Returns: the module path in the name of a parameter, all but its last part; "" if there is none,
+/// if an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`, `const_0.5_f32`), or
+/// if it is invalid. Prefixes of optimizers are removed, and tensors that training derives from a
+/// parameter belong to its module: `fc` for `fc.weight_grad.accumulation.buffer`.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
     if (const auto gradient = parameter.find("_grad"); gradient != parameter.npos) {
         const auto behind = parameter.substr(gradient + 5);
@@ -91,10 +91,10 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// How paths in a model lead to modules of a tree that was captured around it, or inside it.
 struct path_mapping {
-    std::string strip;     ///< first parts of every path in the model that the tree lacks: `module`
-    id base = 0;           ///< module of the tree at which paths in the model start
-    std::size_t paths = 0; ///< how many different paths were tried
-    std::size_t matched = 0; ///< how many lead to a module
+    std::string strip;       ///< leading parts of every path that the tree lacks: `module`
+    id base = 0;             ///< module of the tree at which paths in the model start
+    std::size_t paths = 0;   ///< number of distinct paths tried
+    std::size_t matched = 0; ///< number that lead to a module
 
     /// Whether paths in the model are paths in the tree.
     [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
@@ -112,9 +112,9 @@ struct path_mapping {
 /// Finds the constant prefix between the paths that a model uses and a module tree, if there is
 /// one.
 ///
-/// Tries the paths as they are, without up to three first parts that all share, and from every
-/// module that holds the first part of the first path; the way that leads most paths to a module
-/// wins, in this order. Requires: `lookup` is of the modules.
+/// Tries the paths as they are, without up to three leading parts common to all, and from every
+/// module that holds the first part of the first path; the variant that leads most paths to a
+/// module wins, earlier ones on a tie. Requires: `lookup` is for `modules`.
 /// Complexity: O(paths * tries), at most 256 paths and 64 tries.
 template <module_view Modules>
 [[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
@@ -162,7 +162,7 @@ template <module_view Modules>
     return best;
 }
 
-/// As above, with a look-up of its own. Complexity: that, and O(modules).
+/// As above, building the look-up. Complexity: that, and O(modules).
 template <module_view Modules>
 [[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
                                              std::span<const std::string_view> paths) {

@@ -16,7 +16,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds modules by what a call of them prints: their path from its last name that is no number.
+/// Finds modules by what a call of them prints: their path from its last non-numeric name.
 template <module_view Modules>
 class printed_modules {
 public:
@@ -44,7 +44,7 @@ public:
                     }};
     }
 
-    /// Returns: the modules that print as `text`, ascending, and perhaps a few others.
+    /// Returns: the modules that print as `text`, ascending, possibly with a few others.
     /// Complexity: O(length) expected.
     [[nodiscard]] std::span<const id> of(std::string_view text) const {
         const auto hash = fnv1a(text);

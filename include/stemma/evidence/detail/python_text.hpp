@@ -33,7 +33,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     }
 }
 
-/// Reads the number of `digits` hexadecimal digits at `at`.
+/// Reads a number of `digits` hexadecimal digits at `at`.
 [[nodiscard]] inline std::optional<std::uint32_t> read_hex(std::string_view text, std::size_t at,
                                                            std::size_t digits) {
     std::uint32_t value = 0;
@@ -53,9 +53,9 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     return value <= 0x10'ffffU ? std::optional(value) : std::nullopt;
 }
 
-/// Reads the `repr` of a Python string at the start of `text`, in either kind of quotes.
+/// Reads the `repr` of a Python string at the start of `text`, with either kind of quotes.
 ///
-/// Returns: how many bytes it takes with its quotes, 0 when it is none. `value` is what it says.
+/// Returns: its length including quotes, 0 if it is none. `value` is the decoded string.
 [[nodiscard]] inline std::size_t read_python_string(std::string_view text, std::string& value) {
     value.clear();
     if (text.empty() || (text[0] != '\'' && text[0] != '"')) {
@@ -96,7 +96,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
 
 /// Reads the `repr` of a Python list of strings: `['', 'blocks.0', "it's"]`.
 ///
-/// Returns: whether all of `text` is one; `items` holds what it says.
+/// Returns: whether all of `text` is one; `items` holds the decoded strings.
 /// Complexity: O(length); strings of `items` are reused.
 [[nodiscard]] inline bool read_python_list(std::string_view text, std::vector<std::string>& items) {
     std::size_t count = 0;
@@ -135,11 +135,11 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     return finish(text.size() == 1);
 }
 
-/// Turns a Python expression for a module into its path: `L['self'].layers[0].fc` and
-/// `getattr(getattr(L['self'].layers, '0'), 'fc')` into `layers.0.fc`. A text that is no such
-/// expression is a path already.
+/// Converts a Python expression for a module to its path: `L['self'].layers[0].fc` and
+/// `getattr(getattr(L['self'].layers, '0'), 'fc')` to `layers.0.fc`. A text that is no such
+/// expression is taken as a path.
 ///
-/// Returns: nothing for an expression that is malformed.
+/// Returns: nothing for a malformed expression.
 // One loop over the tokens, whose state has no parts. NOLINTNEXTLINE(readability-function-size)
 [[nodiscard]] inline std::optional<std::string> module_path_of(std::string_view text) {
     if (text.find_first_of("[(") == text.npos) {
@@ -155,7 +155,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     const auto descend = [&](std::string_view part) {
         path.append(path.empty() ? "" : ".").append(part);
     };
-    // The base: a local variable, which is the module that is exported, whatever it is called.
+    // The base: a local variable, which holds the exported module, whatever its name.
     if (text.starts_with("L[")) {
         const auto read = read_python_string(text.substr(2), name);
         if (read == 0 || !text.substr(2 + read).starts_with(']')) {

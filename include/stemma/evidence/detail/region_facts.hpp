@@ -20,14 +20,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What is known of operators before anybody looks at what is around them. All by vertex index.
+/// What is known about operators before looking at their neighbours. All by vertex index.
 template <operator_view Ops, module_view Modules>
 class region_facts {
 public:
-    std::vector<id> owner;      ///< the module whose parameters it reads, or that its name tells
-    std::vector<id> named;      ///< what metadata or a name says
-    std::vector<id> reads;      ///< `owner`, but for those that only run what reads parameters
-    std::vector<bool> bare;     ///< nothing but parameters can tell where it comes from
+    std::vector<id> owner;  ///< the module whose parameters it reads, or that its name denotes
+    std::vector<id> named;  ///< from metadata or a name
+    std::vector<id> reads;  ///< `owner`, except for operators that only run readers of parameters
+    std::vector<bool> bare; ///< only parameters can show where it comes from
     std::vector<bool> products; ///< it reads a weight
     std::vector<bool> lost;     ///< it reads a weight whose name is lost
 
@@ -61,7 +61,7 @@ public:
             bare[v] = !has_name;
             owner[v] = owner_of(*it);
             named[v] = named_module(context, v);
-            // What is computed without data has the name of whoever was first to need it.
+            // Data-independent operators carry the name of whichever module first needed them.
             owner[v] = named[v] != no_id && !steady[v] ? named[v] : owner[v];
             note_weights(*it, v);
         }
@@ -96,8 +96,8 @@ private:
         return module;
     }
 
-    /// Notes whether an operator reads weights, and one whose name is lost: it belongs to some
-    /// module, and nobody knows to which. Other constants without an owner tell nothing.
+    /// Records whether an operator reads weights, and whether it reads one whose name is lost: that
+    /// belongs to some unknown module. Other constants without an owner say nothing.
     void note_weights(operator_t<Ops> vertex, std::size_t v) {
         if constexpr (sized_parameters<Ops>) {
             ops_.for_each_parameter(vertex, [&](id p) {
@@ -109,7 +109,7 @@ private:
         }
     }
 
-    /// What owns bodies runs what parameters are read in there.
+    /// The owner of a body runs whatever parameters are read in it.
     void hear_bodies() {
         const auto inner = operators_in_bodies(ops_);
         std::vector<common_module> inside(inner.empty() ? 0 : owner.size());

@@ -32,8 +32,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds the modules of operators that have no name, from those around them that do or that read
-/// parameters.
+/// Finds the modules of unnamed operators from neighbours that have names or read parameters.
 template <operator_view Ops, module_view Modules>
 class region_finder {
 public:
@@ -66,8 +65,8 @@ public:
         for (std::size_t v = 0; v < found.size(); ++v) {
             found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
-        // What joins the results of several modules is sure enough to tell where its neighbours
-        // belong.
+        // Operators that join the results of several modules are certain enough to place their
+        // neighbours.
         surround(found);
         for (std::size_t v = 0; v < found.size(); ++v) {
             owner_[v] = joins_[v] ? found[v] : owner_[v];
@@ -83,14 +82,14 @@ public:
         return found;
     }
 
-    /// Returns: members of sequences that operators speak of and the tree lacks: the sequence and a
+    /// Returns: members of sequences that operators imply and the tree lacks: the sequence and a
     /// number.
     [[nodiscard]] const std::vector<std::pair<id, std::uint64_t>>& missing() const noexcept {
         return missing_;
     }
 
 private:
-    /// Gives what members of sequences do to these.
+    /// Assigns the operators of sequence members to them.
     void take_steps(std::vector<id>& found) {
         std::vector<bool> free(found.size());
         std::vector<id> placed = found;
@@ -117,7 +116,7 @@ private:
         }
     }
 
-    /// Adds what is known of a neighbour; where nothing is, what that one's neighbours are.
+    /// Adds what is known about a neighbour; if nothing is, its own neighbours.
     template <class Closer>
     void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
                        const nearest_owners& beyond, Closer closer) const {
@@ -134,9 +133,10 @@ private:
         }
     }
 
-    /// What is computed without data, as shapes and positions are, serves who reads it. What reads
-    /// parameters itself is served by whoever calls its module. Some module ran that; a constant
-    /// runs nowhere, so several readers share it in what holds them all, called or not.
+    /// Data-independent computations, such as shapes and positions, serve their readers. A reader
+    /// of parameters is itself served by the caller of its module. Such a computation ran in some
+    /// module; a constant runs nowhere, so several readers share it in their common ancestor,
+    /// called or not.
     void serve_readers(std::vector<id>& found) const {
         const auto& direct = known_.reads;
         order_.backward([&](operator_t<Ops> vertex) {
@@ -160,17 +160,17 @@ private:
         });
     }
 
-    /// Whether an operator without data has no inputs to compute anything from.
+    /// Whether a data-independent operator has no inputs to compute anything from.
     [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
         const auto [in, last] = in_edges(v, graph_);
         bool reads = in != last;
         if constexpr (data_aware_operators<Ops>) {
-            reads = reads || ops_.hides_data(v); // as a shape of data does
+            reads = reads || ops_.hides_data(v); // like a shape of data
         }
         return !reads;
     }
 
-    /// Returns: the module, or the one above that ran it if none did; `no_id` of that.
+    /// Returns: the module, or its nearest ancestor that ran if it did not; `no_id` for `no_id`.
     [[nodiscard]] id caller(id module) const {
         return module == no_id ? no_id : nearest_called(modules_, code_.nearest(module));
     }
@@ -184,8 +184,8 @@ private:
         }
     }
 
-    /// Gives every other operator the deepest module that the nearest owners before and behind it
-    /// share: it is what calls both. What joins results is also where these meet.
+    /// Assigns every other operator to the deepest module shared by the nearest owners before and
+    /// after it: their common caller. Operators that join results also belong where these meet.
     void surround(std::vector<id>& found) {
         std::vector<nearest_owners> before(owner_.size());
         std::vector<nearest_owners> behind(owner_.size());
@@ -212,7 +212,7 @@ private:
         });
         const auto residual = residual_modules(
             propagation_problem<Ops>{ops_, tree_, order_, owner_, thread_limit(), &steady_});
-        std::vector<bool> goes_on = goes_on_; // what is between calls of others in its module
+        std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
         joins_.assign(found.size(), false);
         order_.forward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
@@ -220,7 +220,7 @@ private:
                 return;
             }
             const bool adds = ops_.op_type(vertex) == std::string_view("Add");
-            // A single call that is skipped tells little of who calls.
+            // A single call that is skipped says little about its caller.
             const bool several = residual[v] != no_id && around(tree_, residual[v]) == residual[v];
             const auto skipped = adds && several ? residual[v] : no_id;
             const auto between = lost_[v] && behind[v].begin() == behind[v].end()
@@ -241,7 +241,7 @@ private:
         place_inputs(before, behind, found);
     }
 
-    /// What is computed before anything reads parameters is for all that reads it first.
+    /// What is computed before any parameter is read serves all of its first readers.
     void place_inputs(const std::vector<nearest_owners>& before,
                       const std::vector<nearest_owners>& behind, std::vector<id>& found) const {
         const auto comes_first = [&](std::size_t v) {
@@ -264,7 +264,8 @@ private:
         }
     }
 
-    /// Gives what only lays out values for a module that computes with parameters itself to it.
+    /// Assigns operators that only rearrange values for a module that computes with parameters
+    /// itself to that module.
     void lay_out(std::vector<id>& found) const {
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
@@ -288,13 +289,13 @@ private:
         });
     }
 
-    /// Whether an operator reads parameters of a module that holds others.
+    /// Whether an operator reads parameters of a module that has children.
     [[nodiscard]] bool computes_itself(std::size_t v) const {
         return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
-    /// Whether an operator only lays out anew what it reads: a module does that with what it
-    /// computed itself, before it hands it on.
+    /// Whether an operator only rearranges its input: a module does that to its own results before
+    /// returning them.
     [[nodiscard]] bool arranges(operator_t<Ops> v) const {
         constexpr std::array<std::string_view, 5> types{"Transpose", "Reshape", "Squeeze",
                                                         "Unsqueeze", "Flatten"};
@@ -302,9 +303,8 @@ private:
                types.end();
     }
 
-    /// Returns: where the results meet that an operator joins: in the module around what it skips,
-    /// else the deepest one that owners before two of its inputs share; `no_id` where it joins
-    /// none.
+    /// Returns: where the results that an operator joins meet: in the parent of what it skips, else
+    /// in the deepest module shared by owners before two of its inputs; `no_id` if it joins none.
     [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
                                    id residual) const {
         std::vector<nearest_owners> inputs;
@@ -321,7 +321,7 @@ private:
             for (std::size_t j = 0; j < i; ++j) {
                 for (const auto& a : inputs[i]) {
                     for (const auto& b : inputs[j]) {
-                        // What is before both inputs has met before.
+                        // Anything before both inputs has met earlier.
                         if (a.module != no_id && b.module != no_id && !inputs[j].holds(a.module) &&
                             !inputs[i].holds(b.module)) {
                             const auto shared = tree_.lca(a.module, b.module);
@@ -344,14 +344,14 @@ private:
     sweep_order<graph_of<Ops>> order_;
     const std::vector<bool>& steady_; // independent of data
     region_facts<Ops, Modules> known_;
-    std::vector<id>& owner_; // whose parameters an operator reads or is part of reading
+    std::vector<id>& owner_; // module whose parameters an operator reads, or helps read
     const std::vector<id>& named_;
     const std::vector<bool>& products_;
-    std::vector<bool>& lost_; // of those whose module is not known
+    std::vector<bool>& lost_; // reads weights of unknown modules
     const std::vector<bool>& bare_;
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<std::pair<id, std::uint64_t>> missing_;
-    std::vector<bool> goes_on_; // joins results that its module goes on with
+    std::vector<bool> goes_on_; // joins results that its module processes further
     std::vector<bool> joins_;   // joins results of several modules
 };
 

@@ -16,11 +16,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether somebody changed the order of operators: exporters count those of one type in a scope,
+/// Whether the order of operators was changed: exporters number operators of one type in a scope,
 /// `Mul`, `Mul_1`, `Mul_2`, in the order in which they run.
-/// They count calls in the same way, `fc`, `fc_1`: of members of lists, and where `are_one(s, t)`
-/// says that two scopes stand for one module.
-/// Complexity: O(operators * log of the scopes), until some pair stands the wrong way round.
+/// They number calls in the same way, `fc`, `fc_1`: of list members, and where `are_one(s, t)` says
+/// that two scopes stand for one module.
+/// Complexity: O(operators * log of the scopes), up to the first pair in the wrong order.
 template <named_operators Ops, class AreOne>
 [[nodiscard]] bool are_reordered(const Ops& ops, const scope_table& table, AreOne are_one) {
     std::map<std::pair<id, std::string_view>, std::size_t> last;

@@ -30,12 +30,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The modules of all scopes, and of single operators that share a scope with another module's.
+/// The modules of all scopes, and of individual operators that share a scope with another module's.
 struct scope_modules {
     std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
     std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
 
-    /// Returns: what the scope of vertex index `v`, which is `scope`, says of it.
+    /// Returns: the module of the operator at vertex index `v` in scope `scope`.
     [[nodiscard]] const scope_module& of(id v, id scope) const {
         const auto own = of_operator.empty() ? of_operator.end() : of_operator.find(v);
         return own == of_operator.end() ? of_scope[scope] : own->second;
@@ -78,16 +78,16 @@ collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modul
     return witness;
 }
 
-/// Resolves every scope. The roots stand for `base`, and so do scopes called `strip` below them.
+/// Resolves every scope. The roots stand for `base`, as do scopes called `strip` below them.
 ///
-/// Threads take ranges of scopes; what stands around a scope in another range each resolves for
-/// itself. Complexity: O(scopes * depth) expected.
+/// Threads take ranges of scopes; each resolves enclosing scopes in other ranges for itself.
+/// Complexity: O(scopes * depth) expected.
 template <module_view Modules>
 [[nodiscard]] std::vector<scope_module>
 resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver, id base,
                std::optional<std::string_view> strip, thread_limit threads) {
     constexpr auto roots = static_cast<std::size_t>(scope_style_count);
-    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
+    constexpr std::size_t ahead = 16; // segments are far apart, in the names
     const scope_module root{base, no_id, no_id, detail::confidence::scope};
     std::vector<scope_module> result(table.scopes.size(), root);
     const auto count = table.scopes.size() - roots;
@@ -129,8 +129,8 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
     return result;
 }
 
-/// Finds operators whose parameters contradict their scope where the scope can be read both ways,
-/// and the operators of the same scope behind them. Modules are ranks in `modules`.
+/// Finds operators whose parameters contradict their scope where the scope is ambiguous, and the
+/// operators of the same scope after them. Modules are ranks in `modules`.
 template <parameter_readers Ops, module_view Modules>
 void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
                         const parameter_owners& owners, const scope_resolver<Modules>& resolver,
@@ -139,7 +139,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     const tree_index& tree = modules.index();
     const auto is_scope = [](id s) { return s != no_id && s >= scope_style_count; };
     struct reading {
-        id other = no_id; // the module whose parameters are read instead of the scope's
+        id other = no_id; // the module whose parameters are read instead
         bool own = false;
 
         [[nodiscard]] bool contradicts() const { return other != no_id && !own; }
@@ -197,7 +197,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     }
 }
 
-/// Numbers the scopes of each module in the order in which their first operators stand.
+/// Numbers the scopes of each module in the order of their first operators.
 template <operator_view Ops>
 void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
                    std::size_t module_count) {
@@ -224,7 +224,7 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
     }
 }
 
-/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
+/// Sets how often modules ran in a builder: as often as they have scopes; and never, if a scope
 /// leads from one module past another to one below.
 inline void note_calls(const scope_table& table, const scope_modules& bound,
                        module_tree_builder& builder) {
@@ -251,9 +251,9 @@ inline void note_calls(const scope_table& table, const scope_modules& bound,
 
 /// Binds every scope in the names of operators to a module of a known tree.
 ///
-/// `owners` are those of the operators' parameters in that tree; what they point at decides where a
-/// name can be read in two ways, for a whole scope and for single operators.
-/// Requires: several threads may read `ops` at once, if so many are given.
+/// `owners` are those of the operators' parameters in that tree; they decide ambiguous names, for a
+/// whole scope and for individual operators.
+/// Requires: `ops` may be read by as many threads as are given.
 /// Complexity: O(operators + scopes * depth) expected.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
@@ -269,10 +269,10 @@ template <parameter_readers Ops, module_view Modules>
     return result;
 }
 
-/// Adds the modules that scopes speak of to a tree that holds only what other sources speak of.
+/// Adds the modules that scopes denote to a tree that holds only those of other sources.
 ///
 /// `known` is what `builder` built last.
-/// Returns: for every scope a module, named by its id in `builder`.
+/// Returns: for every scope a module, by its id in `builder`.
 /// Complexity: as `bind_scopes`.
 template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
@@ -284,7 +284,7 @@ template <parameter_readers Ops>
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
     }
-    scope_modules ranks; // in `known`, where the module is there
+    scope_modules ranks; // in `known`, if the module is there
     ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
     auto result = ranks;
     std::vector<bool> has_inside(table.scopes.size(), false); // scopes of others
@@ -293,7 +293,7 @@ template <parameter_readers Ops>
     }
     detail::hidden_levels hidden(builder);
     std::vector<bool> is_grown(table.scopes.size(), false);
-    std::optional<bool> reordered; // once it matters
+    std::optional<bool> reordered; // computed on demand
     const auto grow = [&](id s, auto& self) -> void {
         if (is_grown[s]) {
             return;
@@ -310,7 +310,7 @@ template <parameter_readers Ops>
         }
         auto counted = detail::split_count(scope.instance());
         if (scope.style == scope_style::relative) {
-            counted.reset(); // those are the names of attributes
+            counted.reset(); // those are child names
         }
         const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
         if (first != no_id && first > s && !reordered) {
@@ -323,7 +323,7 @@ template <parameter_readers Ops>
         if (repeats) {
             self(first, self);
         }
-        // What is guessed is no surer than the module in which it was found.
+        // A guess is no surer than the module it was made in.
         const auto guess = [&](id m, float sureness) {
             const auto at_most = result.of_scope[scope.parent].confidence;
             module = {m, no_id, no_id, std::min(sureness, at_most)};
@@ -332,12 +332,12 @@ template <parameter_readers Ops>
             const auto path = detail::path_below(builder, parent, scope.style, instance);
             return builder.at_path(path, parent);
         };
-        // Members of lists are numbers: `list.1_2` is a call of `list.1`.
+        // List members are numbers: `list.1_2` is a call of `list.1`.
         const bool is_call =
             counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
-        // Where an optimizer took operators away, what is left of two calls may not be alike; what
-        // calls nothing, and reads nothing or the same, is then rather called again than beside one
-        // of its name.
+        // Where an optimizer removed operators, two calls may differ in what is left; a scope that
+        // calls nothing, and reads nothing or the same, is then more likely a further call than a
+        // sibling with that name.
         const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
                            !has_inside[first] && resolver.read_alike(s, first);
         if (repeats &&
@@ -349,8 +349,8 @@ template <parameter_readers Ops>
         } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
             guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
         } else if (counted && (first != no_id || !table.leftover.empty())) {
-            // `att_1` beside `att` may be another module that prints as the first; and so it may
-            // without, where an optimizer took operators away.
+            // `att_1` beside `att` may be another module that prints like the first; and even
+            // without `att`, if an optimizer removed operators.
             guess(make(scope.instance()), detail::confidence::scope_numbered);
         } else {
             guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden

@@ -28,13 +28,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Which module a scope stands for.
 struct scope_module {
-    id module = no_id; ///< `no_id`: none that is known
-    id call = no_id;   ///< which of the module's scopes, in the order of their first operators
-    id caller = no_id; ///< module around the scope, where that is not above the module
+    id module = no_id; ///< `no_id` if unknown
+    id call = no_id;   ///< which of the module's scopes, ordered by first operator
+    id caller = no_id; ///< module of the enclosing scope, if not an ancestor
     float confidence = 0;
 };
 
-/// Splits `fc_12` into `fc` and 12; nothing for a name that does not end so.
+/// Splits `fc_12` into `fc` and 12; nothing for a name without such a suffix.
 [[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
 split_count(std::string_view segment) {
     const auto bar = segment.rfind('_');
@@ -51,19 +51,19 @@ split_count(std::string_view segment) {
     return std::pair{segment.substr(0, bar), count};
 }
 
-/// Where the parameters point that are read in a scope, and in the scopes below it.
+/// What the parameters read in a scope, and in the scopes below it, point to.
 struct scope_witness {
     common_module deep;
 };
 
 /// Binds scopes to the modules of a tree.
 ///
-/// A segment of style `called` is the part of a module's path from its last name that is no number.
+/// A segment of style `called` is the part of a module's path from its last non-numeric name.
 /// Modules that never run have no scope, so a segment may lead several levels down. A repeated
-/// scope gets `_1`, `_2` behind it; so may a real name end.
+/// scope has the suffix `_1`, `_2`; so may a real name.
 ///
-/// What a scope comes to depends on those around it only, of which the resolver keeps some. Copies
-/// share what is the same for all scopes, so that every thread may have its own.
+/// What a scope resolves to depends only on its neighbours, some of which the resolver keeps.
+/// Copies share what is the same for all scopes, so every thread may have its own.
 template <module_view Modules>
 class scope_resolver {
 public:
@@ -80,7 +80,7 @@ public:
         }
     }
 
-    /// What is found for scope `s`, whose surrounding scope stands for `around`.
+    /// Resolves scope `s` whose enclosing scope stands for `around`.
     [[nodiscard]] scope_module resolve(id s, id around) {
         const auto segment = table_.scopes[s].instance();
         const auto deep = shared_->witness[s].deep.get(tree_);
@@ -113,7 +113,7 @@ public:
             return found(elsewhere, around, deep, confidence::scope_elsewhere);
         }
         if (plain.empty() && calls_known_) {
-            // Here it ran, though not where calls were counted.
+            // It ran here, though not where calls were counted.
             plain = candidates(around, segment, true);
             if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
                 return found(fit, around, deep, confidence::scope_elsewhere);
@@ -122,7 +122,7 @@ public:
         return found(plain.empty() ? no_id : plain.front(), around, deep, confidence::scope_unfit);
     }
 
-    /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
+    /// Resolves scope `s` whose enclosing scope stands for no known module.
     [[nodiscard]] scope_module resolve_alone(id s) {
         const auto deep = shared_->witness[s].deep.get(tree_);
         const auto module =
@@ -130,7 +130,7 @@ public:
         return found(module, module, no_id, confidence::scope_elsewhere);
     }
 
-    /// Whether what is read in one scope and below it, and in another, tells of the same modules.
+    /// Whether the parameters read in two scopes, and below them, point to the same modules.
     [[nodiscard]] bool read_alike(id s, id t) const {
         const auto& [a, b] = std::pair(shared_->witness[s].deep, shared_->witness[t].deep);
         return a.low == b.low && a.behind == b.behind;
@@ -152,7 +152,7 @@ private:
         module_lookup<Modules> lookup;
         std::vector<scope_witness> witness; // by scope
         std::once_flag asked;
-        std::optional<printed_modules<Modules>> printed; // of all, once somebody asks
+        std::optional<printed_modules<Modules>> printed; // of all modules, on demand
     };
 
     static constexpr std::size_t max_candidates = 64;
@@ -178,7 +178,7 @@ private:
         return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, sureness};
     }
 
-    /// Whether the path of `m` ends in `segment`, from the last name that is no number.
+    /// Whether the path of `m`, from its last non-numeric name, is `segment`.
     [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
         while (m != 0) {
             const std::string_view name = modules_.attribute(m);
@@ -199,7 +199,7 @@ private:
         return segment.empty();
     }
 
-    /// Whether everything between `above` and `m` is known not to run, or may be.
+    /// Whether everything between `above` and `m` is known not to run, or may not.
     [[nodiscard]] bool reached_without_call(id above, id m) const {
         for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
             if (calls(m) != no_id && calls(m) != 0) {
@@ -210,7 +210,7 @@ private:
     }
 
     /// The modules below `around` that a call from there prints as `segment`, likely ones first;
-    /// among them such as are known never to have run only if these are `uncalled` ones as well.
+    /// those known never to have run are included only if `uncalled`.
     [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment,
                                              bool uncalled = false) {
         std::vector<id> fits;
@@ -221,7 +221,7 @@ private:
                 fits.push_back(m);
             }
         };
-        // A called Sequential repeats itself: its child 0 is `layer1.0`, not `layer1.layer1.0`.
+        // A called Sequential repeats its name: its child 0 is `layer1.0`, not `layer1.layer1.0`.
         const auto digits = segment.find('.');
         if (const auto own = own_segment_length(around, segment); own != 0) {
             add(find_module(shared_->lookup, segment.substr(own + 1), around));
@@ -235,7 +235,8 @@ private:
         return fits;
     }
 
-    /// Returns: how much of `segment` is what `m` itself prints, when the rest are numbers; else 0.
+    /// Returns: the length of the part of `segment` that `m` itself prints, if the rest are
+    /// numbers; else 0.
     [[nodiscard]] std::size_t own_segment_length(id m, std::string_view segment) const {
         if (m == 0) {
             return 0;
@@ -249,7 +250,7 @@ private:
         return 0;
     }
 
-    /// The modules below `around` that print as `segment` (at most so many).
+    /// The modules below `around` that print as `segment` (up to a limit).
     [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
         const auto all = printing_as(segment);
         auto it = std::upper_bound(all.begin(), all.end(), around);
@@ -262,14 +263,14 @@ private:
         return fits;
     }
 
-    /// The modules that print as `segment`, and perhaps a few others.
+    /// The modules that print as `segment`, possibly with a few others.
     [[nodiscard]] std::span<const id> printing_as(std::string_view segment) const {
         std::call_once(shared_->asked, [&] { shared_->printed.emplace(modules_); });
         return shared_->printed->of(segment);
     }
 
-    /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
-    /// `s`, calls in all of them are numbered through.
+    /// The modules that a call prints as `segment` in scope `s`. If several modules print like `s`,
+    /// their calls are numbered consecutively.
     [[nodiscard]] std::vector<id> candidates_in(id s, id around, std::string_view segment) {
         const auto known = alternatives_.find(s);
         if (known == alternatives_.end() ||
@@ -300,7 +301,7 @@ private:
         }
     }
 
-    /// The candidate that holds what the parameters point at, else the first.
+    /// The candidate that contains what the parameters point to, else the first.
     [[nodiscard]] id best_fit(const std::vector<id>& fits, id deep) const {
         if (deep != no_id) {
             for (auto m : fits) {
@@ -329,7 +330,7 @@ private:
             return found(fit, fit, deep, confidence::scope);
         }
         if (calls_known_) {
-            // Scopes that print alike are numbered through: first all calls of one module ...
+            // Scopes that print alike are numbered consecutively: first all calls of one module ...
             const bool one = fits.size() == 1;
             for (auto m : fits) {
                 const auto times = calls(m) == no_id ? count + 1 : calls(m);
@@ -348,8 +349,8 @@ private:
         return alike ? found(fit, fit, deep, confidence::scope_numbered) : scope_module{};
     }
 
-    /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
-    /// parameters point at, or as the only one of its name.
+    /// A module owned elsewhere and called by the enclosing one: by an alias, by what the
+    /// parameters point to, or as the only one with its name.
     [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
         const auto counted = split_count(segment);
         const auto prints = [&](id m) {

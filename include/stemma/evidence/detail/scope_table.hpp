@@ -32,38 +32,38 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
-/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
+/// The first scopes are the roots, one for each style. A scope comes after its parent, and
 /// otherwise in the order in which operators are first found in or below it.
 struct scope_table {
-    /// One scope: its name in the scope around it.
+    /// One scope: its name in the enclosing scope.
     struct scope {
-        std::string_view segment; ///< a part of some operator's name; valid as long as that
+        std::string_view segment; ///< a view of some operator's name
         std::uint64_t hash = 0;   ///< of the segment
         std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
                                   ///< but for constants
-        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
-        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
-        id operators = 0;          ///< of its own
+        id parent = no_id;        ///< number of the enclosing scope; `no_id` for the roots
+        id first_operator = no_id;               ///< vertex index of its first own operator
+        id operators = 0;                        ///< number of its own operators
         scope_style style = scope_style::called; ///< that of its root
 
-        /// Returns: the name of the instance: the segment without a class in front of it.
+        /// Returns: the name of the instance: the segment without its class prefix.
         [[nodiscard]] std::string_view instance() const noexcept {
             const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
             return colons == segment.npos ? segment : segment.substr(colons + 2);
         }
-        /// Returns: the class in front of the name, "" where there is none.
+        /// Returns: the class prefix of the name, possibly "".
         [[nodiscard]] std::string_view qualified_class() const noexcept {
             const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
             return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
         }
     };
 
-    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<scope> scopes; ///< the roots, then every scope after its parent
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
-    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
+    std::vector<id> leftover;  ///< operators with the scope of one they replaced, ascending
     std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
                                          ///< the scope in which the last of these was; ascending
-    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
+    std::vector<finding> problems;       ///< unreadable names (up to a limit)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
@@ -72,13 +72,12 @@ struct scope_table {
         });
     }
 
-    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
-    /// table.
+    /// Returns: the number of a scope, added if missing. Requires: `segment` outlives the table.
     id find_or_add(id parent, std::string_view segment) {
         return find_or_add(parent, segment, hash_bytes(segment));
     }
 
-    /// As above, of a segment with the hash that it has in another table.
+    /// As above, with the segment's hash already known from another table.
     id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
         const auto next = static_cast<id>(scopes.size());
         const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
@@ -90,7 +89,7 @@ struct scope_table {
         return found;
     }
 
-    /// Asks the processor to load what `find_or_add` will need.
+    /// Prefetches what `find_or_add` will need.
     void prefetch(id parent, std::uint64_t hash) const noexcept {
         index_.prefetch(hash_mix(hash, parent));
     }
@@ -99,8 +98,8 @@ private:
     flat_index index_;
 };
 
-/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
-/// names, and they would cost their square; and no module has an empty name.
+/// Returns: why a scope is invalid, or null. No model has that many levels or such long names,
+/// which would cost their square, and no module has an empty name.
 [[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
     constexpr std::size_t max_bytes = std::size_t{1} << 18U;
     constexpr std::ptrdiff_t max_levels = 1024;
@@ -118,7 +117,7 @@ private:
         return "the scope in the name has an empty level";
     }
     if (name.style == scope_style::typed) {
-        // A `/` in a class cannot be told from one between levels.
+        // A `/` in a class is indistinguishable from one between levels.
         for (std::size_t begin = 0; begin < text.size();) {
             const auto end = std::min(text.find('/', begin), text.size());
             if (text.substr(begin, end - begin).find("::") == text.npos) {
@@ -132,7 +131,7 @@ private:
 
 inline constexpr std::size_t max_scope_problems = 1000;
 
-/// Returns: a table of the roots.
+/// Returns: a table with just the roots.
 [[nodiscard]] inline scope_table make_scope_table() {
     scope_table table;
     table.scopes.resize(scope_style_count);
@@ -142,17 +141,17 @@ inline constexpr std::size_t max_scope_problems = 1000;
     return table;
 }
 
-/// What is to be known of types of operators. Mostly those of a type share its text, which is then
-/// looked at once, so long as no other takes its place in a small table.
+/// Cached facts about operator types. Operators of a type mostly share its text, which is then
+/// examined just once, unless another one evicts it from a small table.
 class type_facts {
 public:
     struct fact {
         std::string_view type;
         std::uint64_t hash = 0;
-        bool may_be_counted = false; ///< that it is in the last part of a name
+        bool may_be_counted = false; ///< may be in the last part of a name
     };
 
-    /// Valid until the next one. Requires: types stay as they are.
+    /// Valid until the next call. Requires: type texts do not change.
     [[nodiscard]] const fact& of(std::string_view type) {
         const auto place = std::hash<const void*>{}(type.data());
         auto& known = known_[(place ^ place >> 6U) % known_.size()];
@@ -164,7 +163,7 @@ public:
 
 private:
     [[nodiscard]] static fact look_at(std::string_view type) {
-        // How many constants there are depends on what else an exporter has already written.
+        // The number of constants depends on what else an exporter has already written.
         return {type, type == "Constant" ? 0 : hash_bytes(type),
                 !type.empty() && type.find('/') == type.npos};
     }
@@ -176,8 +175,8 @@ private:
     }();
 };
 
-/// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
-/// of most, and taking their names apart takes longer than comparing them.
+/// Whether an operator is in the same scope as an earlier one whose name begins with `around`: true
+/// for most, and cheaper to test than parsing their names.
 template <named_operators Ops>
 [[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around,
                              const type_facts::fact& kind) {
@@ -192,14 +191,14 @@ template <named_operators Ops>
            is_counted(name.substr(around.size()), kind.type) && is_own_result(ops, v, name);
 }
 
-/// Adds the scopes of some operators to a table, and notes them in `scope_of`.
+/// Adds the scopes of some operators to a table, and records them in `scope_of`.
 template <named_operators Ops, class Iterator>
 void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>& scope_of,
                     scope_table& table) {
     const auto& graph = ops.graph();
     path_trail trail('/');
     type_facts types;
-    std::string_view around; // the last name that was in a scope, up to what it is called there
+    std::string_view around; // the last scoped name, without its last part
     id before = no_id;       // that scope
     const auto count = [&](id v, id in, std::uint64_t kind) {
         auto& scope = table.scopes[in];
@@ -243,7 +242,7 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             continue;
         }
         count(v, in, kind.hash);
-        // Of the name itself rather than that of a result, whose style the operators beside share.
+        // The name itself rather than that of a result, whose style sibling operators share.
         const std::string_view name = ops.name(*it);
         const std::size_t begin = found->style == scope_style::called ? 1 : 0;
         if (found->style != scope_style::relative && name.size() > begin &&
@@ -254,8 +253,8 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     }
 }
 
-/// Adds the scopes of operators behind those of a table.
-/// Returns: by scope of `part`, its number in `whole`.
+/// Adds the scopes of one table to another.
+/// Returns: for each scope of `part`, its number in `whole`.
 [[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
     constexpr id ahead = 16;
     std::vector<id> number(part.scopes.size());
@@ -286,14 +285,14 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 
 /// Collects the scopes in the names of all operators.
 ///
-/// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
-/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+/// Requires: names outlive the table; `ops` may be read by as many threads as are given.
+/// Complexity: O(bytes of names); a look-up only for segments not shared with the previous name.
 template <named_operators Ops>
 [[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
     const auto& graph = ops.graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto workers = threads.parts_of_operators(size);
-    const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
+    const auto count = workers == 1 ? 1 : workers * 4; // as their costs vary
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);
     for_each_item(count, workers, [&](std::size_t part, std::size_t) {
@@ -304,7 +303,7 @@ template <named_operators Ops>
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
     for (std::size_t part = 1; part < count; ++part) {
-        // What was taken over goes at once, and makes room for what comes.
+        // Each part is freed as soon as it is merged, to make room.
         numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
     }
     for_each_item(count, workers, [&](std::size_t part, std::size_t) {

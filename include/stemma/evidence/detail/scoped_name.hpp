@@ -13,14 +13,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How the names of operators carry scopes.
+/// How operator names encode scopes.
 enum class scope_style : std::uint8_t {
     called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
-    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
-    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
+    relative, ///< `model/layers.0/Add_node_7`: names relative to the parent, as builders write
+    typed, ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch stores them
 };
 
-/// How many styles there are; as many scopes stand for their roots.
+/// The number of styles, and thus of root scopes.
 inline constexpr id scope_style_count = 3;
 
 /// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
@@ -34,14 +34,14 @@ inline constexpr id scope_style_count = 3;
             std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
 }
 
-/// A name taken apart: where the scope ends, and in which style it is written.
+/// A parsed name: its scope and the style it is written in.
 struct scoped_name {
-    std::string_view scope;                  ///< without the slashes around it; "" for the root
+    std::string_view scope;                  ///< without enclosing slashes; "" for the root
     scope_style style = scope_style::called; ///< which root it starts at
-    bool exact = true; ///< written for this operator; else a trace of one that was replaced
+    bool exact = true; ///< written for this operator rather than one it replaced
 };
 
-/// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
+/// Removes `suffix` and a number after it, `_token_12`; leaves other names unchanged.
 constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
     auto stem = name;
     while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
@@ -52,7 +52,7 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     }
 }
 
-/// Removes what runtimes and quantizers append to the name of an operator or a value that they
+/// Removes suffixes that runtimes and quantizers append to the names of operators or values they
 /// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
 constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
@@ -73,8 +73,8 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     drop_numbered(name, "_output_");
 }
 
-/// Returns: the name of the operator whose gradient one computes, `/fc/Gemm` of
-/// `/fc/Gemm_Grad/ReduceSum_2`; other names as they are.
+/// Returns: the name of the operator whose gradient another one computes, `/fc/Gemm` for
+/// `/fc/Gemm_Grad/ReduceSum_2`; other names unchanged.
 [[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
     constexpr std::string_view gradient = "_Grad";
     for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
@@ -86,7 +86,7 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     return name;
 }
 
-/// Whether `text` begins with `stem`, in capitals or not: some write operators as `add`.
+/// Whether `text` begins with `stem`, ignoring case: some tools write operators as `add`.
 [[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
     const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
     return text.size() >= stem.size() &&
@@ -94,13 +94,12 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
                       [&](char a, char b) { return small(a) == small(b); });
 }
 
-/// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
+/// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
     return !name.starts_with('/') && name.find(';') != name.npos;
 }
 
-/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
-/// operator.
+/// Returns: the scope in an operator's name, if it is a scoped name for this operator type.
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
     const auto slash = name.rfind('/');
@@ -109,7 +108,7 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
         return std::nullopt;
     }
     if (slash == name.npos) {
-        // Builders leave the root's operators without any slash.
+        // Builders write the root's operators without any slash.
         const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
                            is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
         return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
@@ -163,7 +162,7 @@ split_leftover_name(std::string_view name) noexcept {
     if (slash == name.npos || slash + 1 == name.size()) {
         return std::nullopt;
     }
-    // Operators are written like classes, modules like variables.
+    // Operators are capitalized like classes, modules lower-case like variables.
     const char first = name[slash + 1];
     if (first < 'A' || first > 'Z') {
         return std::nullopt;

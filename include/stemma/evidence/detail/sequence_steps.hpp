@@ -23,15 +23,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Operators that one member of a sequence computes with, which no parameter names.
+/// Operators of one member of a sequence, which no parameter identifies.
 struct sequence_step {
     id sequence = no_id;
     std::uint64_t number = 0;  ///< of the member
-    id member = no_id;         ///< where the tree has it
+    id member = no_id;         ///< its module, if in the tree
     std::vector<id> operators; ///< by vertex index
 };
 
-/// Whether the numbers of the members of some sequence leave one out, or may go on.
+/// Whether the member numbers of some sequence have a gap, or may continue.
 /// Complexity: O(modules + parameters).
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] bool has_open_sequences(const Ops& ops, const Modules& modules,
@@ -40,7 +40,7 @@ template <parameter_readers Ops, module_view Modules>
     const module_code<Modules> code(ops, modules, owners);
     for (id m = 0; m < tree.size(); ++m) {
         std::uint64_t members = 0;
-        std::uint64_t behind = 0; // one more than the greatest number
+        std::uint64_t behind = 0; // one past the greatest number
         bool lists = false;
         for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
             behind = std::max(behind, list_place(modules.attribute(c)).value_or(0) + 1);
@@ -54,12 +54,12 @@ template <parameter_readers Ops, module_view Modules>
     return false;
 }
 
-/// Finds members of sequences that have no parameters: `act(fc(x))` where the numbers of the
-/// members that have some leave out one between them.
+/// Finds sequence members without parameters: `act(fc(x))` where the numbers of the members with
+/// parameters leave a gap between them.
 template <operator_view Ops, module_view Modules>
 class sequence_steps {
 public:
-    /// Requires: all outlive it.
+    /// Requires: all arguments outlive it.
     sequence_steps(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
                    const functional_units<Ops>& units, const module_exits<Ops>& exits)
         : ops_(ops)
@@ -97,7 +97,7 @@ private:
         }
         std::sort(members.begin(), members.end(),
                   [](const member& a, const member& b) { return a.number < b.number; });
-        // A list of modules is of one kind; what is not is a sequence.
+        // A list of modules has uniform members; anything else is a sequence.
         bool leaves = false;
         bool lists = false;
         bool others = false;
@@ -166,15 +166,15 @@ private:
                 take(vacant.front(), sequence, std::move(unit));
             }
         } else if (found.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
-            // What is left out then does nothing any more, as a dropout: that comes last.
+            // A gap that remains does nothing any more, as a dropout: it comes last.
             take(vacant.front(), sequence, std::move(found.front()));
         } else if (vacant.empty() && mixed && found.size() == 1) {
             look_inside(members[a].module, found.front());
         }
     }
 
-    /// One member without parameters that ends a sequence, behind one that was folded: what a
-    /// normalization is followed by.
+    /// One member without parameters at the end of a sequence, after a folded one: what follows a
+    /// normalization.
     void look_behind(id sequence, const std::vector<member>& members, std::size_t a) {
         const bool ends_so = members.size() == a + 3 && code_.is_folded(members[a + 1].module) &&
                              !code_.declares_below(members[a + 2].module) &&
@@ -189,7 +189,7 @@ private:
         }
     }
 
-    /// What stands behind the last member of a sequence, inside of one that has no room for it.
+    /// What follows the last member of a sequence that is inside a list without room for it.
     void look_inside(id m, const std::vector<id>& unit) {
         if (is_leaf(m)) {
             return;

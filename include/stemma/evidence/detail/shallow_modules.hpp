@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
+/// Returns: the number of non-numeric names on the path from `above` down to `m`.
 template <module_view Modules>
 [[nodiscard]] std::size_t names_between(const Modules& modules, id above, id m) {
     std::size_t names = 0;
@@ -32,16 +32,16 @@ template <module_view Modules>
 /// Returns: the modules at which names and metadata of operators stop although their operators are
 /// in modules below; sorted.
 ///
-/// `named(v)` is the module that these say of an operator, or `no_id`. They stop at a module that
-/// they never go below while the parameters read there lie deeper: in several modules of which
-/// some level is never named, or where names of a sibling do go that deep. A module that uses the
-/// parameters of one that it holds is none.
-/// Complexity: O(operators + what they read), and O(modules) where some parameter lies deeper.
+/// `named(v)` is the module that these give for an operator, or `no_id`. They stop at a module
+/// below which they never go while the parameters read there are deeper: in several modules some
+/// level of which is never named, or where names of a sibling do go that deep. A module that uses
+/// the parameters of a child itself does not count.
+/// Complexity: O(operators + inputs), and O(modules) if some parameter is deeper.
 template <parameter_readers Ops, module_view Modules, class Named>
 [[nodiscard]] std::vector<id> find_shallow_modules(const Ops& ops, const Modules& modules,
                                                    const parameter_owners& owners, Named named) {
     const tree_index& tree = modules.index();
-    std::vector<std::pair<id, id>> deeper; // what is named, and the owner below that is read there
+    std::vector<std::pair<id, id>> deeper; // the named module, and the owner below it that is read
     std::vector<bool> is_named(tree.size(), false);
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const auto m = named(*it);

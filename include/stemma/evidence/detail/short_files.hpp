@@ -16,9 +16,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Shortens paths of whoever exported a model to what its modules name: behind `site-packages`; the
-/// file of a class, from its package on, and what lies beside that package; else the name of the
-/// file, with folders only where files of one name differ.
+/// Shortens an exporter's file paths to the part that identifies modules: after `site-packages`;
+/// the file of a class, from its package on, and files next to that package; else the file name,
+/// with as many folders as needed to be unique.
 class file_shortener {
 public:
     /// Complexity: O(length of all classes * their parts).
@@ -28,7 +28,7 @@ public:
             std::replace(path.begin(), path.end(), '.', '/');
             for (auto dot = path.rfind('/'); dot != path.npos && dot > 0;
                  dot = path.rfind('/', dot - 1)) {
-                path.resize(dot); // a class may stand in a class
+                path.resize(dot); // a class may be nested in a class
                 if (!modules_.insert(path + ".py").second) {
                     break;
                 }
@@ -37,15 +37,15 @@ public:
         }
     }
 
-    /// Returns: what is left of the paths, in their order. Complexity: O(length * parts of a path).
+    /// Returns: the shortened paths, in order. Complexity: O(length * parts of a path).
     [[nodiscard]] std::vector<std::string> shorten(std::span<const std::string> given) {
         std::vector<std::string> paths;
-        std::vector<std::size_t> starts; // of what is left
+        std::vector<std::size_t> starts; // of the shortened path
         for (const auto& path : given) {
             paths.push_back(with_slashes(path));
             starts.push_back(start_of(paths.back()));
         }
-        std::vector<bool> open(paths.size(), false); // nothing says where it begins
+        std::vector<bool> open(paths.size(), false); // start unknown
         for (std::size_t i = 0; i < paths.size(); ++i) {
             starts[i] = starts[i] == std::string::npos ? behind_root(paths[i]) : starts[i];
             open[i] = starts[i] == std::string::npos;
@@ -65,11 +65,11 @@ public:
 private:
     static constexpr std::size_t most_folders = 8;
 
-    /// Returns: where the part begins that names a module, `npos` where none is known.
+    /// Returns: the start of the part that names a module, `npos` if unknown.
     [[nodiscard]] std::size_t start_of(const std::string& path) {
         const bool absolute = path.starts_with('/') || path.find(":/") == 1;
         if (!absolute) {
-            return 0; // has been shortened, or stands for no file
+            return 0; // already short, or not a file
         }
         for (const auto start : {installed_part(path), standard_part(path)}) {
             if (start != std::string::npos) {
@@ -89,7 +89,7 @@ private:
         return std::string::npos;
     }
 
-    /// Returns: where it goes on behind a folder in which packages lie, the deepest one.
+    /// Returns: the position after the deepest folder that contains packages.
     [[nodiscard]] std::size_t behind_root(const std::string& path) const {
         for (auto slash = path.rfind('/'); slash != path.npos && !roots_.empty();
              slash = slash == 0 ? path.npos : path.rfind('/', slash - 1)) {
@@ -100,7 +100,7 @@ private:
         return std::string::npos;
     }
 
-    /// Gives files of one name one more folder each. Returns: whether there are such still.
+    /// Adds one more folder to files with equal names. Returns: whether any are still equal.
     static bool tell_apart(const std::vector<std::string>& paths, const std::vector<bool>& open,
                            std::vector<std::size_t>& starts) {
         std::unordered_map<std::string_view, std::size_t> count;

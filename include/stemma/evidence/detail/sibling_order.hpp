@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the number that an attribute is, as those of a list are.
+/// Returns: the number that a child name is, as in a list.
 [[nodiscard]] inline std::optional<std::uint64_t> list_place(std::string_view attribute) {
     std::uint64_t number = 0;
     const auto* const end = attribute.data() + attribute.size();
@@ -26,11 +26,11 @@ namespace stemma::inline STEMMA_ABI::detail {
     return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-/// Guesses the order in which siblings were defined, from where their names were found.
+/// Guesses the order in which siblings were defined from where their names were found.
 ///
-/// Members of a list stand by their numbers. Others whose names parameters have, the first
-/// `named`, keep their order, which is that of the definition. A module that only operators know
-/// comes before the first of these that is used after it. `first_use` is by module of the builder.
+/// List members are ordered by number. Others that parameters name, the first `named`, keep their
+/// order, which is that of definition. A module that only operators name comes before the first of
+/// these that is used after it. `first_use` is by module of the builder.
 /// Returns: all modules but the root, siblings in that order. Complexity: O(modules * log
 /// siblings).
 [[nodiscard]] inline std::vector<id> sibling_order(const module_tree_builder& builder, id named,
@@ -44,7 +44,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     std::vector<id> order;
     order.reserve(count - 1);
     std::vector<std::pair<std::uint64_t, id>> numbered;
-    std::vector<id> used; // siblings that only operators know
+    std::vector<id> used; // siblings named by operators only
     for (id parent = 0; parent < count; ++parent) {
         const auto siblings = children[parent];
         numbered.clear();

@@ -17,15 +17,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A frame as a text tells of it, whose parts are views of that.
+/// A frame parsed from a text, with views of it.
 struct told_frame {
     std::string_view file;
     std::uint32_t line = 0;
-    std::string_view function; ///< "" where it is not told
-    std::string_view text;     ///< the line itself, "" where it is not told
+    std::string_view function; ///< "" if not given
+    std::string_view text;     ///< the source line, "" if not given
 };
 
-/// Takes the next line off a text, without its end.
+/// Removes the next line from a text. Returns: the line without its terminator.
 [[nodiscard]] inline std::string_view take_line(std::string_view& text) noexcept {
     const auto end = text.find('\n');
     auto line = text.substr(0, end);
@@ -33,7 +33,7 @@ struct told_frame {
     return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
 }
 
-/// Reads a line number at the front of a text, and takes it off; 0 where there is none.
+/// Reads and removes a line number at the start of a text; 0 if there is none.
 [[nodiscard]] inline std::uint32_t take_line_number(std::string_view& text) noexcept {
     std::uint32_t line = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), line);
@@ -44,8 +44,8 @@ struct told_frame {
     return line;
 }
 
-/// Whether a text may be the name of a file or a function: some UTF-8 without control characters,
-/// which could do things to a terminal.
+/// Whether a text may be the name of a file or function: UTF-8 without control characters, which
+/// could affect a terminal.
 [[nodiscard]] inline bool is_plain_name(std::string_view text) noexcept {
     constexpr std::size_t longest = 4096;
     const auto is_control = [](char c) {
@@ -55,13 +55,13 @@ struct told_frame {
            std::none_of(text.begin(), text.end(), is_control);
 }
 
-/// Reads `File "net.py", line 12, in forward`, without `in` too. Returns: whether it is that.
+/// Reads `File "net.py", line 12, in forward`, where `in` is optional. Returns: whether it matches.
 [[nodiscard]] inline bool read_file_line(std::string_view line, told_frame& made) noexcept {
     constexpr std::string_view begin = "File \"";
     constexpr std::string_view middle = "\", line ";
     const auto indent = std::min(line.find_first_not_of(' '), line.size());
     if (indent > 2 || !line.substr(indent).starts_with(begin)) {
-        return false; // a line of the program stands further right
+        return false; // source lines are indented further
     }
     line.remove_prefix(indent + begin.size());
     const auto at = line.rfind(middle);
@@ -78,8 +78,8 @@ struct told_frame {
     return made.line != 0 && line.empty();
 }
 
-/// Python's traceback, as torch.export keeps it: the innermost frame is the last one, each with a
-/// line of the program behind it, or several.
+/// Python's traceback, as stored by torch.export: innermost frame last, each followed by one or
+/// more source lines.
 inline bool read_traceback(std::string_view text, std::vector<told_frame>& frames) {
     told_frame made;
     while (!text.empty()) {
@@ -97,8 +97,8 @@ inline bool read_traceback(std::string_view text, std::vector<told_frame>& frame
     return !frames.empty();
 }
 
-/// A place in a TorchScript program: a few lines of it, with the one that is meant underlined. What
-/// was made of it while saving an archive stands behind `Serialized`.
+/// A location in a TorchScript program: a few lines with the relevant one underlined. Locations in
+/// code generated while saving an archive follow `Serialized`.
 inline bool read_highlight(std::string_view text, std::vector<told_frame>& frames) {
     told_frame made;
     std::string_view before;
@@ -126,14 +126,14 @@ inline bool read_highlight(std::string_view text, std::vector<told_frame>& frame
     return !frames.empty();
 }
 
-/// The stack of Python while a model was traced: `net.py(12): forward`, the innermost frame first.
+/// Python's stack while a model was traced: `net.py(12): forward`, innermost frame first.
 inline bool read_calls(std::string_view text, std::vector<told_frame>& frames) {
     while (!text.empty()) {
         auto line = take_line(text);
         const auto close = line.find("): ");
         const auto open = close == line.npos ? close : line.rfind('(', close);
         if (open == line.npos || open == 0) {
-            break; // what others wrote behind it
+            break; // appended by other tools
         }
         told_frame made{line.substr(0, open), 0, line.substr(close + 3), {}};
         auto number = line.substr(open + 1, close - open - 1);
@@ -146,7 +146,7 @@ inline bool read_calls(std::string_view text, std::vector<told_frame>& frames) {
     return !frames.empty();
 }
 
-/// One place: `net.py:12:4`, also behind `# `, as TorchScript's graphs print it.
+/// A single location: `net.py:12:4`, possibly after `# `, as TorchScript's graphs print it.
 inline bool read_place(std::string_view text, std::vector<told_frame>& frames) {
     auto line = take_line(text);
     if (line.starts_with("# ")) {
@@ -170,19 +170,20 @@ inline bool read_place(std::string_view text, std::vector<told_frame>& frames) {
     return true;
 }
 
-/// A way to write where an operator comes from.
+/// A notation for where an operator comes from.
 struct stack_format {
     std::string_view name;
     bool (*read)(std::string_view text, std::vector<told_frame>& frames);
 };
 
-/// All ways that are known, in the order in which they are tried.
+/// All supported formats, in the order in which they are tried.
 inline constexpr std::array<stack_format, 4> stack_formats{{{"traceback", read_traceback},
                                                             {"highlight", read_highlight},
                                                             {"calls", read_calls},
                                                             {"place", read_place}}};
 
-/// Whether a frame belongs to what traces or exports a model: what called that is not the model.
+/// Whether a frame belongs to code that traces or exports a model: its callers are not part of the
+/// model.
 [[nodiscard]] inline bool runs_models(std::string_view file) noexcept {
     constexpr std::string_view runners[]{"torch/jit/_trace.py", "torch/onnx/utils.py",
                                          "torch/onnx/_internal/", "torch/export/",
@@ -193,10 +194,10 @@ inline constexpr std::array<stack_format, 4> stack_formats{{{"traceback", read_t
     });
 }
 
-/// Reads what an exporter says of where an operator comes from, in whatever format: the frames of
-/// the run, the innermost one first. Those with names that are none end it.
+/// Reads an exporter's statement of where an operator comes from, in any format: the frames of the
+/// run, innermost first, up to the first one with an invalid name.
 ///
-/// Returns: the format, nullptr where it is none that is known. Complexity: O(length).
+/// Returns: the format, nullptr if unknown. Complexity: O(length).
 inline const stack_format* read_stack(std::string_view text, std::vector<told_frame>& frames) {
     constexpr std::size_t longest = std::size_t{1} << 20U;
     constexpr std::size_t deepest = 2048;
@@ -213,7 +214,7 @@ inline const stack_format* read_stack(std::string_view text, std::vector<told_fr
             frames.clear();
             return nullptr;
         }
-        // Further out than what exports it there is no model; further in there may be none at all.
+        // The frames outside the exporter's are not the model's; nor need there be any inside.
         const auto runner = std::find_if(frames.begin(), frames.end(), [](const told_frame& one) {
             return runs_models(one.file);
         });

@@ -14,16 +14,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which owner of a parameter that several modules share its readers speak for.
+/// For a parameter shared by several modules, which owner a reader speaks for.
 ///
-/// A file calls such a parameter as the module does whose operator reads it first, as an embedding
-/// ahead of the output layer. Operators of that one's type speak for the owner in the name, others
-/// for the other owners.
+/// A file names such a parameter after the module whose operator reads it first, as an embedding
+/// before the output layer. Operators of the same type as the first reader speak for the owner in
+/// the name, others for the other owners.
 template <parameter_readers Ops>
 class tied_parameters {
 public:
     /// Requires: both outlive it.
-    /// Complexity: O(parameters), and O(operators) where any is shared.
+    /// Complexity: O(parameters), and O(operators) if any is shared.
     tied_parameters(const Ops& ops, const parameter_owners& owners) : ops_(&ops), owners_(&owners) {
         if constexpr (named_operators<Ops>) {
             bool any = false;
@@ -45,7 +45,7 @@ public:
     }
 
     /// Returns: whether an operator that reads parameter `p` speaks for the owner at `place` among
-    /// its owners rather than for others. Complexity: O(1) expected.
+    /// its owners. Complexity: O(1) expected.
     [[nodiscard]] bool favours(operator_t<Ops> v, id p, std::size_t place) const {
         if constexpr (named_operators<Ops>) {
             const auto first = first_type_.find(p);

@@ -16,9 +16,9 @@ namespace stemma::inline STEMMA_ABI::detail {
 inline constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Returns: bytes as text that every format can hold (RFC 4648, padded with `=`).
+/// Returns: bytes as text that any format can hold (RFC 4648, padded with `=`).
 ///
-/// Boost's iterators, which neither pad nor check what they read, take two to three times as long
+/// Boost's iterators, which neither pad nor validate, take two to three times as long
 /// (bench/io/detail/base64_bench.cpp).
 /// Complexity: O(length).
 [[nodiscard]] inline std::string to_base64(std::string_view bytes) {
@@ -38,7 +38,7 @@ inline constexpr std::string_view base64_digits =
     return text;
 }
 
-/// Returns: the bytes that `to_base64` made this text of; nothing where it did not make it.
+/// Returns: the decoded bytes; nothing unless `to_base64` produces exactly this text.
 /// Complexity: O(length).
 [[nodiscard]] inline std::optional<std::string> from_base64(std::string_view text) {
     static constexpr std::uint8_t none = 64;
@@ -71,7 +71,7 @@ inline constexpr std::string_view base64_digits =
             bytes.push_back(static_cast<char>(bits >> (16 - 8 * k) & 255U));
         }
         if ((bits & (digits == 4 ? 0U : digits == 3 ? 255U : 65535U)) != 0) {
-            return std::nullopt; // bits that stand for nothing
+            return std::nullopt; // stray bits
         }
     }
     return bytes;

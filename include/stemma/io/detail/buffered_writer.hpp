@@ -20,14 +20,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Collects what is written to a descriptor, at its own position or from a given one on.
+/// Buffers writes to a descriptor, at its own position or from a given one on.
 class buffered_writer {
 public:
     /// `path` names the file in errors. Requires: it outlives the writer.
     explicit buffered_writer(const std::string& path) : path_(&path) {}
 
-    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one. Who
-    /// shares it with others holds `turns` while the kernel writes.
+    /// From now on output goes to `descriptor`, at `position` if given. If the descriptor is
+    /// shared, `turns` is held during system calls.
     void attach(int descriptor, std::optional<off_t> position = {},
                 std::mutex* turns = nullptr) noexcept {
         descriptor_ = descriptor;
@@ -36,7 +36,7 @@ public:
         at_ = position.value_or(0);
     }
 
-    /// Requires: nothing is held back, and there was a position.
+    /// Requires: the buffer is empty, and a position was given.
     void move_to(off_t position) noexcept { at_ = position; }
 
     void write(std::string_view bytes) {
@@ -53,7 +53,7 @@ public:
         append(bytes);
     }
 
-    /// As `write`, for what the caller has collected.
+    /// As `write`, for data the caller has already buffered.
     void write_through(std::string_view bytes) {
         flush();
         write_now(bytes);
@@ -71,7 +71,7 @@ public:
             offset += copied;
             size -= copied;
         }
-        // What lies elsewhere in its blocks the kernel would copy page by page, at half the speed.
+        // The kernel would copy unaligned data page by page, at half the speed.
         while (size > 0) {
             const auto part = std::min(size, room() - used_);
             file.read(offset, part, space());
@@ -90,22 +90,22 @@ public:
     }
 
 private:
-    // Small enough to stay in the cache between being filled and being written.
+    // Small enough to stay in cache between filling and writing.
     static constexpr std::size_t buffer_size = 1U << 19U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
-    static constexpr std::size_t block_size = 4096; // of nearly all file systems
+    static constexpr std::size_t block_size = 4096; // on nearly all file systems
 
-    /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
-    /// keeps what begins and ends there in larger pieces.
+    /// Returns: the space up to the next multiple of the buffer size in the file: aligned writes
+    /// let the kernel use larger folios.
     [[nodiscard]] std::size_t room() const noexcept {
         return buffer_size - static_cast<std::size_t>(at_) % buffer_size;
     }
 
-    /// Returns: where the buffer goes on.
+    /// Returns: the end of the buffered data.
     [[nodiscard]] char* space() {
         if (!buffer_) {
             buffer_.reset(
-                new char[buffer_size]); // NOLINT: libc++ has the function for it from 16 on
+                new char[buffer_size]); // NOLINT: libc++ lacks make_unique_for_overwrite before 16
         }
         return buffer_.get() + used_;
     }
@@ -117,7 +117,7 @@ private:
         }
     }
 
-    /// Some file systems let files share whole blocks instead of copying them.
+    /// Some file systems let files share whole blocks instead of copying.
     /// Returns: how many bytes were copied, all or fewer.
     [[nodiscard]] std::size_t copy_blocks(const mapped_file& file, std::size_t offset,
                                           std::size_t size) {
@@ -146,7 +146,7 @@ private:
         return done;
     }
 
-    // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
+    // The kernel writes to a file for one thread at a time while others spin.
     [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
         return turns_ == nullptr ? std::unique_lock<std::mutex>()
                                  : std::unique_lock<std::mutex>(*turns_);
@@ -171,9 +171,9 @@ private:
     const std::string* path_;
     int descriptor_ = -1;
     std::mutex* turns_ = nullptr;
-    off_t at_ = 0;                   // where the buffer goes, from the position it began at
-    bool placed_ = false;            // the descriptor's own position does not count
-    std::unique_ptr<char[]> buffer_; // once there is something to keep
+    off_t at_ = 0;                   // file offset of the buffer, relative to the start
+    bool placed_ = false;            // writes at explicit positions
+    std::unique_ptr<char[]> buffer_; // allocated on first use
     std::size_t used_ = 0;           // of it
 };
 

@@ -9,7 +9,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: a field of a row, in quotes where it needs them.
+/// Returns: a CSV field, quoted if necessary.
 [[nodiscard]] inline std::string csv_field(std::string_view text) {
     if (text.find_first_of(",\"\r\n") == text.npos) {
         return std::string(text);
@@ -21,7 +21,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     return quoted.append("\"");
 }
 
-/// Returns: a row of fields, texts and numbers.
+/// Returns: a CSV row of fields, texts and numbers.
 template <class... Fields>
 [[nodiscard]] std::string csv_row(const Fields&... fields) {
     std::string row;

@@ -17,38 +17,38 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
 
-/// A value, and its key where it is a member of an object. The values inside follow it.
+/// A value, with its key if it is a member of an object. Nested values follow it.
 struct json_node {
     json_kind kind = json_kind::null;
-    std::size_t key = 0; // begins there in the texts
+    std::size_t key = 0; // offset into the texts
     std::size_t key_size = 0;
-    std::uint64_t content = 0; // number, begin in the texts, or how many values are directly inside
-    std::size_t size = 1;      // of a text in bytes, of all else in nodes
+    std::uint64_t content = 0; // number, offset into the texts, or number of children
+    std::size_t size = 1;      // in bytes for a text, in nodes otherwise
 
-    /// Returns: how many nodes on the next value stands that is not inside of this one.
+    /// Returns: the distance in nodes to the next value that is not nested in this one.
     [[nodiscard]] std::size_t step() const noexcept { return kind == json_kind::text ? 1 : size; }
 };
 
-/// A view of one value of a JSON document, or of none, which is what an index or a key gives that
-/// leads nowhere. Valid until the `json_value` that holds it changes.
+/// A view of one value of a JSON document, or of none, as a missing index or key yields. Valid
+/// until the `json_value` that holds it changes.
 class json_part {
     using kind = detail::json_kind;
 
 public:
-    /// The elements of an array, for loops over it.
+    /// Iterates over the elements of an array.
     class iterator {
     public:
-        /// Stands at a node, or behind the last one.
+        /// At a node, or past the last one.
         iterator(const detail::json_node* at, const char* texts) : at_(at), texts_(texts) {}
 
         /// The element. Requires: it is not the end.
         [[nodiscard]] json_part operator*() const noexcept { return {at_, texts_}; }
-        /// To the next element, behind all that is inside of this one.
+        /// Advances to the next element, past everything nested in this one.
         iterator& operator++() noexcept {
             at_ += at_->step();
             return *this;
         }
-        /// Whether both stand at one place of one array.
+        /// Whether both are at the same position of the same array.
         [[nodiscard]] bool operator==(const iterator& other) const noexcept {
             return at_ == other.at_;
         }
@@ -61,21 +61,21 @@ public:
     /// No value.
     json_part() = default;
 
-    /// The value of a node, the texts of which begin at `texts`.
+    /// The value of a node whose texts begin at `texts`.
     json_part(const detail::json_node* node, const char* texts) : node_(node), texts_(texts) {}
 
-    /// Whether there is a value, be it null.
+    /// Whether there is a value, possibly null.
     [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
 
-    /// Whether it is null, which is a value.
+    /// Whether it is a null value.
     [[nodiscard]] bool is_null() const noexcept { return is(kind::null); }
     /// Whether it is true or false.
     [[nodiscard]] bool is_boolean() const noexcept { return is(kind::boolean); }
     /// Whether it is a string.
     [[nodiscard]] bool is_text() const noexcept { return is(kind::text); }
-    /// Whether it has elements, be they none.
+    /// Whether it is an array, possibly empty.
     [[nodiscard]] bool is_array() const noexcept { return is(kind::array); }
-    /// Whether it has members, be they none.
+    /// Whether it is an object, possibly empty.
     [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
 
     /// Whether it is a list of texts. Complexity: O(length).
@@ -98,13 +98,13 @@ public:
                                  : is(kind::negative) && std::in_range<Number>(negative());
     }
 
-    /// Throws: `std::invalid_argument` when it is no boolean.
+    /// Throws: `std::invalid_argument` if it is not a boolean.
     [[nodiscard]] bool boolean() const {
         check(is_boolean(), "a boolean");
         return node_->content != 0;
     }
 
-    /// Throws: `std::invalid_argument` when it is no text.
+    /// Throws: `std::invalid_argument` if it is not a string.
     [[nodiscard]] std::string_view text() const {
         check(is_text(), "a text");
         return {texts_ + node_->content, node_->size};
@@ -118,7 +118,7 @@ public:
                                  : static_cast<Number>(negative());
     }
 
-    /// Returns: how many values an array or object holds, 0 for all else.
+    /// Returns: the number of elements or members; 0 if it is neither array nor object.
     [[nodiscard]] std::size_t size() const noexcept {
         return is_array() || is_object() ? static_cast<std::size_t>(node_->content) : 0;
     }
@@ -135,8 +135,8 @@ public:
         return *element;
     }
 
-    /// Returns: the member of an object, the last of several of one key, or none.
-    /// Complexity: O(members), so no table of them needs to be made.
+    /// Returns: the member with that key, the last if there are several, or none.
+    /// Complexity: O(members), which saves building a table of them.
     [[nodiscard]] json_part operator[](std::string_view key) const noexcept {
         const detail::json_node* found = nullptr;
         const auto* member = is_object() ? node_ + 1 : nullptr;
@@ -148,16 +148,16 @@ public:
         return {found, texts_};
     }
 
-    /// Throws: `std::invalid_argument` when it is no array.
+    /// Throws: `std::invalid_argument` if it is not an array.
     [[nodiscard]] iterator begin() const {
         check(is_array(), "a list");
         return {node_ + 1, texts_};
     }
 
-    /// Requires: an array.
+    /// Requires: it is an array.
     [[nodiscard]] iterator end() const noexcept { return {node_ + node_->size, texts_}; }
 
-    /// Throws: `std::invalid_argument` when it is no list of texts. Complexity: O(length).
+    /// Throws: `std::invalid_argument` if it is not a list of texts. Complexity: O(length).
     [[nodiscard]] std::vector<std::string> texts() const {
         std::vector<std::string> result;
         for (const auto element : *this) {
@@ -166,7 +166,7 @@ public:
         return result;
     }
 
-    /// Throws: `std::invalid_argument` when it is no list of such numbers. Complexity: O(length).
+    /// Throws: `std::invalid_argument` if it is not a list of such numbers. Complexity: O(length).
     template <std::integral Number>
     [[nodiscard]] std::vector<Number> numbers() const {
         std::vector<Number> result;
@@ -176,7 +176,7 @@ public:
         return result;
     }
 
-    /// Whether it is this text.
+    /// Whether it is this string.
     friend bool operator==(const json_part& part, std::string_view text) {
         return part.is_text() && part.text() == text;
     }
@@ -207,19 +207,18 @@ private:
     const char* texts_ = nullptr;
 };
 
-/// Holds a JSON value, made from the events of a parser in their order.
+/// Holds a JSON value, built from a parser's events in order.
 ///
-/// Two arrays for all of it, which are used again for the next value: nlohmann's values allocate
-/// for every name and text, and take longer to make than to parse
-/// (bench/capture/capture_bench.cpp).
+/// Two arrays hold all of it and are reused for the next value: nlohmann's values allocate for
+/// every name and text, and take longer to build than to parse (bench/capture/capture_bench.cpp).
 class json_value {
     using kind = detail::json_kind;
 
 public:
-    /// Without a value.
+    /// Empty.
     json_value() = default;
 
-    /// Keeps what `part` sees. Complexity: O(size of that).
+    /// Copies the value that `part` views. Complexity: O(its size).
     explicit json_value(const json_part& part) : nodes_(part.node_, part.node_ + part.steps()) {
         for (auto& node : nodes_) {
             node.key = keep({part.texts_ + node.key, node.key_size});
@@ -229,21 +228,21 @@ public:
         }
     }
 
-    /// Returns: a view of it all, of none before anything was added.
+    /// Returns: a view of the whole; of none before anything was added.
     [[nodiscard]] json_part part() const noexcept {
         return nodes_.empty() ? json_part() : json_part(nodes_.data(), texts_.data());
     }
 
-    /// Forgets the value, and keeps the room.
+    /// Clears the value but keeps the memory.
     void clear() noexcept {
         nodes_.clear();
         texts_.clear();
     }
 
-    /// Whether every array and object that was begun has come to its end.
+    /// Whether every array and object has been closed.
     [[nodiscard]] bool is_whole() const noexcept { return open_.empty(); }
 
-    /// The key of what is added next.
+    /// Sets the key of the next value.
     void key(std::string_view name) {
         key_ = keep(name);
         key_size_ = name.size();
@@ -261,25 +260,25 @@ public:
         node.size = value.size();
     }
 
-    /// A number that is below zero.
+    /// Adds a negative number.
     void negative(std::int64_t value) {
         add(kind::negative).content = static_cast<std::uint64_t>(value);
     }
 
-    /// A number that is not.
+    /// Adds a non-negative integer.
     void natural(std::uint64_t value) { add(kind::natural).content = value; }
 
-    /// A number with a fraction, or one that is too large for the others. Its value is not kept,
-    /// as nothing that is read has one.
+    /// Adds a number with a fraction or out of range for the others. Its value is not kept: no
+    /// reader needs one.
     void real() { add(kind::real); }
 
-    /// What is added up to the matching `end` is inside.
+    /// Opens an array, up to the matching `end`.
     void begin_array() { begin(kind::array); }
 
-    /// As `begin_array`, each value behind its key.
+    /// Opens an object; each value follows its key.
     void begin_object() { begin(kind::object); }
 
-    /// Of the array or object that was begun last.
+    /// Closes the array or object opened last.
     void end() {
         nodes_[open_.back()].size = nodes_.size() - open_.back();
         open_.pop_back();
@@ -304,7 +303,7 @@ private:
         return texts_.size() - text.size();
     }
 
-    std::vector<std::size_t> open_; // arrays and objects that have not ended
+    std::vector<std::size_t> open_; // open arrays and objects
     std::size_t key_ = 0;
     std::size_t key_size_ = 0;
     std::vector<detail::json_node> nodes_;

@@ -2,8 +2,8 @@
 #ifndef STEMMA_IO_DETAIL_REAL_TEXT_HPP
 #define STEMMA_IO_DETAIL_REAL_TEXT_HPP
 
-// libc++ has std::to_chars and std::from_chars of floating types from versions 14 and 20 on:
-// elsewhere the same is said by the C library, whatever its locale.
+// libc++ lacks floating-point std::to_chars before version 14 and std::from_chars before version
+// 20; there the C library does the same, whatever its locale.
 
 #include <stemma/config.hpp>
 
@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Room for any number as `put_real` writes it.
+/// Enough space for any number that `put_real` writes.
 inline constexpr std::size_t real_text_size = 32;
 
 [[nodiscard]] inline float read_as(const char* text, char** end, float) {
@@ -34,18 +34,17 @@ inline constexpr std::size_t real_text_size = 32;
     return std::strtod(text, end);
 }
 
-/// The digits of a number before and behind the point, without the point, and the power of ten of
-/// the last.
+/// A number's decimal digits without the point, and the power of ten of the last.
 struct real_digits {
     std::string digits;
     int exponent = 0;
 };
 
-/// Returns: the fewest digits that read back as `number`. Requires: it is finite, and not below 0.
+/// Returns: the fewest digits that read back as `number`. Requires: it is finite and not negative.
 template <std::floating_point Real>
 [[nodiscard]] real_digits shortest_digits(Real number) {
     using limits = std::numeric_limits<Real>;
-    // What has so many digits comes back from any of its numbers, but for those close to 0.
+    // That many digits always survive the round trip, except for numbers near 0.
     const int least = number < limits::min() ? 1 : limits::digits10;
     for (int count = least;; ++count) {
         std::array<char, 64> text{};
@@ -70,7 +69,7 @@ template <std::floating_point Real>
     }
 }
 
-/// Returns: what `std::to_chars` writes of a number, made by the C library.
+/// Returns: what `std::to_chars` would write, made by the C library.
 template <std::floating_point Real>
 [[nodiscard]] std::string printed_real(Real number) {
     std::string sign = std::signbit(number) ? "-" : "";
@@ -79,7 +78,7 @@ template <std::floating_point Real>
     }
     const auto [digits, exponent] = shortest_digits(std::abs(number));
     const auto count = static_cast<int>(digits.size());
-    // The shorter one of 1234.5 and 1.2345e+03.
+    // The shorter of 1234.5 and 1.2345e+03.
     const int alone = count == 1 ? 1 : 0;
     if (exponent < alone - count - 3 || exponent > 5 - alone) {
         const int power = exponent + count - 1;
@@ -100,8 +99,8 @@ template <std::floating_point Real>
     return sign + digits.substr(0, before) + "." + digits.substr(before);
 }
 
-/// Returns: how many characters of a text are a number as `std::from_chars` takes it, 0 where none
-/// begins it.
+/// Returns: the length of the number at the start of a text, as `std::from_chars` would read it; 0
+/// if there is none.
 [[nodiscard]] inline std::size_t length_of_real(std::string_view text) noexcept {
     const std::size_t sign = text.starts_with('-') ? 1 : 0;
     const auto rest = text.substr(sign);
@@ -139,7 +138,7 @@ template <std::floating_point Real>
     return sign + end;
 }
 
-/// As `std::from_chars`, by the C library. Complexity: O(length of the number).
+/// `std::from_chars` by means of the C library. Complexity: O(length of the number).
 template <std::floating_point Real>
 std::from_chars_result scan_real(const char* first, const char* last, Real& number) {
     const auto size = length_of_real({first, static_cast<std::size_t>(last - first)});
@@ -169,8 +168,8 @@ std::from_chars_result read_real(const char* first, const char* last, Real& numb
 #endif
 }
 
-/// Writes the shortest text that reads back as the number. Returns: what is behind it.
-/// Requires: room for `real_text_size`.
+/// Writes the shortest text that reads back as the number. Returns: the end of the text.
+/// Requires: room for `real_text_size` characters.
 template <std::floating_point Real>
 [[nodiscard]] char* put_real(char* to, Real number) {
 #if defined(__cpp_lib_to_chars)
@@ -181,7 +180,7 @@ template <std::floating_point Real>
 #endif
 }
 
-/// Returns: a number with so many digits behind the point.
+/// Returns: a number with that many digits after the point.
 [[nodiscard]] inline std::string fixed_text(double number, int digits) {
     std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, "%.*f", digits, number)),
                      ' ');

@@ -2,9 +2,9 @@
 #ifndef STEMMA_IO_DETAIL_SYSTEM_FILES_HPP
 #define STEMMA_IO_DETAIL_SYSTEM_FILES_HPP
 
-// What is not portable C++ stands in this header and in those that include it; STEMMA_IO of
-// <stemma/config.hpp> says what of it is used. Without POSIX, files are read whole and written
-// through a temporary file beside the target.
+// Non-portable code is confined to this header and those that include it, and STEMMA_IO of
+// <stemma/config.hpp> selects it. Without POSIX, files are read whole and written through a
+// temporary file next to the target.
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
@@ -19,7 +19,7 @@
 #    include <sys/mman.h>
 #    include <sys/stat.h>
 #    include <unistd.h>
-// A macro of <sys/mman.h> that a header of the ONNX library uses as a name.
+// A macro of <sys/mman.h> that clashes with a name in a header of the ONNX library.
 #    undef MAP_TYPE
 #endif
 
@@ -39,7 +39,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::string_view too_large = "is larger than this program can address";
 
-/// Returns: why the last call failed that may have said so, which not every library does.
+/// Returns: why the last call failed, if the library sets errno, which not all do.
 [[nodiscard]] inline std::string last_reason(std::string_view otherwise) {
     return errno != 0 ? reason_of(errno) : std::string(otherwise);
 }

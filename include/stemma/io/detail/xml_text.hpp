@@ -9,9 +9,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
-/// UTF-8, or no character of XML, becomes U+FFFD: Boost.PropertyTree's escapes pass such bytes on,
-/// and no reader of XML takes them. Complexity: O(length).
+/// Appends `text` escaped for element content or quoted values in XML or HTML. Invalid UTF-8 and
+/// characters that XML forbids become U+FFFD: Boost.PropertyTree passes them on, and no XML reader
+/// accepts them. Complexity: O(length).
 inline void append_xml_text(std::string_view text, std::string& out) {
     constexpr std::string_view unknown = "\xef\xbf\xbd";
     while (!text.empty()) {
@@ -58,7 +58,7 @@ inline void append_xml_text(std::string_view text, std::string& out) {
     }
 }
 
-/// Returns: the same as a text of its own.
+/// Returns: the same as a new string.
 [[nodiscard]] inline std::string xml_text(std::string_view text) {
     std::string out;
     append_xml_text(text, out);

@@ -13,11 +13,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
-/// 0.1.1), as `xxhsum -H64` prints it.
+/// A hash that may be written to files: XXH64 (the xxHash specification, version 0.1.1), as `xxhsum
+/// -H64` prints it.
 ///
-/// libxxhash would be one more dependency and gain nothing: this hashes as fast as bytes are copied
-/// (bench/io/detail/xxh64_bench.cpp). Not for adversaries: it finds accidents. Requires: a
+/// libxxhash would be another dependency and gain nothing: this hashes as fast as memory is copied
+/// (bench/io/detail/xxh64_bench.cpp). It detects accidents, not adversaries. Requires: a
 /// little-endian machine.
 class xxh64_digest {
 public:

@@ -14,22 +14,22 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// A file in a zip archive.
 struct zip_member {
-    std::string_view name;  ///< as it stands there, with folders
-    std::string_view bytes; ///< in the archive, as they are stored
-    bool packed = false;    ///< compressed or encrypted, so that the bytes are not the content
+    std::string_view name;  ///< as stored, with folders
+    std::string_view bytes; ///< as stored in the archive
+    bool packed = false;    ///< compressed or encrypted: the bytes are not the content
     bool encrypted = false; ///< needs a password
 };
 
-/// Reads the directory of a zip archive, also of a large one (zip64).
+/// Reads the directory of a zip archive, including zip64.
 class zip_directory_reader {
 public:
-    /// `kind` is what the archive should be, for messages: `.npz file`. Requires: what is given
-    /// outlives this, `bytes` also what is read.
+    /// `kind` says what the archive should be, for messages: `.npz file`. Requires: the arguments
+    /// outlive this, and `bytes` outlives what is read.
     zip_directory_reader(std::string_view bytes, std::string_view file, std::string_view kind)
         : bytes_(bytes), file_(file), kind_(kind) {}
 
-    /// Returns: the members that are files, in the order of the directory. Checksums are not looked
-    /// at. Throws: `error` of `error_code::malformed`. Complexity: O(members).
+    /// Returns: the members that are files, in directory order. Checksums are ignored. Throws:
+    /// `error` of `error_code::malformed`. Complexity: O(members).
     [[nodiscard]] std::vector<zip_member> read() const {
         const auto end = find_end();
         std::uint64_t count = number(end + 10, 2);
@@ -83,7 +83,7 @@ private:
         return bytes_.substr(at, size);
     }
 
-    /// A comment of up to 64 KiB may stand behind the end of the directory.
+    /// A comment of up to 64 KiB may follow the end of the directory.
     [[nodiscard]] std::uint64_t find_end() const {
         constexpr std::uint64_t end_size = 22;
         constexpr std::uint64_t most = end_size + 0xffffU;
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    /// Numbers too large for their field stand in an extra one.
+    /// Numbers too large for their field are in an extra field.
     [[nodiscard]] extents read_extents(std::uint64_t at, std::string_view extra) const {
         extents found{number(at + 20, 4), number(at + 24, 4), number(at + 42, 4)};
         auto field = static_cast<std::uint64_t>(extra.data() - bytes_.data());

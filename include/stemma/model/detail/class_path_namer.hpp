@@ -23,7 +23,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Characters that have a meaning in a tag, and are written behind a `\`.
+/// Characters with a special meaning in tags, escaped with a `\`.
 class special_characters {
 public:
     constexpr explicit special_characters(std::string_view all) {
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    /// Appends a name with a `\` before each of them.
+    /// Appends a name, escaped.
     void append_escaped(std::string_view name, std::string& out) const {
         if (!are_in(name)) {
             out.append(name);
@@ -46,7 +46,7 @@ public:
         }
     }
 
-    /// Returns: the name with a `\` before each of them, which is `name` or stands in `text`.
+    /// Returns: the name, escaped: either `name` itself or a view of `text`.
     [[nodiscard]] std::string_view escaped(std::string_view name, std::string& text) const {
         if (!are_in(name)) {
             return name;
@@ -68,7 +68,7 @@ private:
     std::array<bool, 256> is_special_{};
 };
 
-/// Writes the attribute names on the way down to a module, joined by dots.
+/// Writes the child names on the way down to a module, joined by dots.
 template <class Modules>
 class name_path {
 public:
@@ -85,7 +85,7 @@ public:
         return text_;
     }
 
-    /// Appends them; where there are more than `most`, the last.
+    /// Appends them; if there are more than `most`, only the last ones.
     void append(id above, id m, std::string& out, std::size_t most = no_id) {
         names_.clear();
         for (auto at = m; at != above && names_.size() < most; at = modules_.index().parent(at)) {
@@ -106,7 +106,7 @@ private:
     std::string text_;
 };
 
-/// Gives every selected module its segment, as `class_paths` describes it.
+/// Gives every selected module its segment, as described at `class_paths`.
 template <class Modules>
 class class_path_namer {
 public:
@@ -130,13 +130,13 @@ public:
     }
 
 private:
-    // So many modules are compared each with each, which is faster than a table.
+    // Up to this many modules are compared pairwise, which is faster than a table.
     static constexpr std::size_t few = 8;
 
-    // A member's names from itself upwards, and a running hash of the last k of them.
+    // A member's names from itself upwards, with a running hash of the last k of them.
     struct suffix {
         id module = no_id;
-        id next = no_id; // the module whose name comes next, or the ancestor where names end
+        id next = no_id; // the next module up, or the ancestor where names end
         std::uint64_t hash = 0;
     };
 
@@ -157,7 +157,7 @@ private:
         }
     }
 
-    // From the last name that is no number to the module's own, so many at most: `layer.0`.
+    // From the last non-numeric name to the module's own, at most this many: `layer.0`.
     [[nodiscard]] std::string_view name_run(id m) {
         auto first = m;
         for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
@@ -170,7 +170,7 @@ private:
         return m == 0 && run.empty() ? "model" : run;
     }
 
-    /// Returns: the selected modules by what is above them, those that print alike side by side.
+    /// Returns: the selected modules by nearest selected ancestor, equal segments side by side.
     [[nodiscard]] grouped_ids sort_modules() const {
         const grouped_ids by_class(classes_.size(), [&](auto take) {
             for (id m = 1; m < tree_.size(); ++m) {
@@ -289,9 +289,9 @@ private:
         }
     }
 
-    // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
-    // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
-    // Without a dot they are just what was printed, and groups have told these apart.
+    // Names that stand in for unknown classes contain dots: `layer.0` could also be a class `layer`
+    // disambiguated as `.0`, or the end of another run of names. No name contains an unescaped `#`.
+    // Names without a dot are as printed, and grouping has made them unique.
     void part_unknown() {
         flat_index known;
         std::vector<id> equal;
@@ -325,7 +325,7 @@ private:
         }
     }
 
-    // By selected module above, segment and names, last name first.
+    // By selected ancestor, segment and names, last name first.
     [[nodiscard]] bool stands_before(id a, id b) const {
         if (tags_.above(a) != tags_.above(b)) {
             return tags_.above(a) < tags_.above(b);
@@ -341,8 +341,8 @@ private:
     special_characters special_{"\\/.#"};
     name_path<Modules> path_;
     string_pool classes_;
-    std::vector<id> printed_;      // by module, the number of its class as it is written
-    bool has_numbers_ = false;     // as names that stand for unknown classes
+    std::vector<id> printed_;      // by module, the number of its class as written
+    bool has_numbers_ = false;     // in names that stand in for unknown classes
     std::vector<suffix> suffixes_; // of one group
     std::string text_;
 };

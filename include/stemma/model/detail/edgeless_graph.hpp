@@ -13,14 +13,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Vertices alone, for views of operators whose wiring is not known yet: names and metadata need
-/// none.
+/// Vertices without edges, for views of operators whose wiring is not yet known: names and metadata
+/// need none.
 ///
 /// Models Boost's VertexListGraph, BidirectionalGraph and PropertyGraph with `boost::vertex_index`.
 /// Each function of these concepts takes O(1).
 class edgeless_graph {
 public:
-    /// There is none; its type belongs to the concepts.
+    /// No edge exists; the concepts need the type.
     struct edge {
         friend bool operator==(const edge&, const edge&) = default;
     };

@@ -15,20 +15,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Takes what is computed from one value apart into steps, as modules without parameters take
-/// them: each makes one value of one value.
+/// Splits a computation on one value into steps, as modules without parameters contain them: each
+/// computes one value from one value.
 template <operator_view Ops>
 class functional_units {
 public:
-    /// By vertex index: `steady` operators are independent of data; `free` ones depend on it, and
-    /// nothing is known of their modules. Requires: all outlive it.
+    /// By vertex index: `steady` operators are independent of data; `free` ones depend on it, but
+    /// their modules are unknown. Requires: all arguments outlive it.
     functional_units(const Ops& ops, const std::vector<bool>& steady, const std::vector<bool>& free)
         : ops_(ops), graph_(ops.graph()), vertex_(graph_), steady_(steady), free_(free) {}
 
-    /// Returns: the operators of the step that all readers of `v` begin, the one that makes its
-    /// result last; none where they do something else. Numbers that scale or move the result are
-    /// part of it.
-    /// Complexity: O(readers of an operator), for each of a limited number of operators.
+    /// Returns: the operators of the step that begins at the readers of `v`, the one producing its
+    /// result last; none if the readers do anything else. Constants that scale or shift the result
+    /// are part of it.
+    /// Complexity: O(readers of an operator), for a bounded number of operators.
     [[nodiscard]] std::vector<id> behind(id v) const {
         auto unit = whole_behind(v);
         while (!unit.empty()) {
@@ -41,7 +41,7 @@ public:
         return unit;
     }
 
-    /// Calls `f(w)` for the operators that read what `v` makes, but for those independent of data.
+    /// Calls `f(w)` for the readers of `v`, except those independent of data.
     template <class Function>
     void for_each_reader(id v, Function f) const {
         for (auto [out, last] = out_edges(vertex_[v], graph_); out != last; ++out) {
@@ -55,7 +55,7 @@ private:
     [[nodiscard]] std::vector<id> whole_behind(id v) const {
         constexpr std::size_t max_unit = 16;
         std::vector<id> unit;
-        std::vector<id> open; // readers outside of the unit
+        std::vector<id> open; // readers outside the unit
         const auto read_inside = [&](id w) {
             bool inside = true;
             for (auto [in, last] = in_edges(vertex_[w], graph_); in != last && inside; ++in) {
@@ -82,7 +82,7 @@ private:
             }
             unit.push_back(*next);
             open.erase(next);
-            std::vector<id> makers; // of what is read outside
+            std::vector<id> makers; // of values read outside the unit
             const auto note_maker = [&](id u) {
                 bool read = false;
                 for_each_reader(u, [&](id w) {
@@ -102,7 +102,7 @@ private:
         return {};
     }
 
-    /// Whether an operator only computes with one value and a constant.
+    /// Whether an operator combines just one value with a constant.
     [[nodiscard]] bool is_scaling(id v) const {
         constexpr std::array<std::string_view, 4> types{"Add", "Div", "Mul", "Sub"};
         return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(vertex_[v]))) !=

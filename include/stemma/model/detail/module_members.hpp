@@ -14,10 +14,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The operators of every module, each with all that lies below it.
+/// The operators of every module, with and without its descendants.
 class module_members {
 public:
-    /// `attributions` is by vertex index; everyone has a module.
+    /// `attributions` is by vertex index; every operator has a module.
     /// Requires: modules are numbered in preorder. Complexity: O(operators + modules).
     module_members(const tree_index& modules, std::span<const attribution> attributions)
         : modules_(&modules), members_(modules.size(), [&](auto take) {
@@ -26,10 +26,10 @@ public:
             }
         }) {}
 
-    /// Returns: how many operators are in a module or below it.
+    /// Returns: the number of operators in a module or below it.
     [[nodiscard]] std::size_t count(id m) const { return below(m).size(); }
 
-    /// Returns: the operators in a module itself, ascending.
+    /// Returns: the operators directly in a module, ascending.
     [[nodiscard]] std::span<const id> direct(id m) const { return members_[m]; }
 
     /// Returns: the operators in a module or below it, ascending.
@@ -50,10 +50,10 @@ private:
     grouped_ids members_;
 };
 
-/// Returns: which call of module `m` an operator belongs to, by the call of the operator's own
-/// module below it; `no_id` where that does not follow.
+/// Returns: which call of module `m` an operator belongs to, derived from the call of the
+/// operator's own module; `no_id` if that is undetermined.
 ///
-/// `calls(module)` says how often a module is called, `no_id` where that is not known.
+/// `calls(module)` returns how often a module is called, `no_id` if unknown.
 template <class Calls>
 [[nodiscard]] id call_of(id m, const attribution& a, Calls calls) {
     const id outer = calls(m);

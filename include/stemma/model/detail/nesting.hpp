@@ -12,14 +12,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// An operator in a body, by vertex index, and the one that owns the body.
+/// An operator in a body, by vertex index, and the operator that owns the body.
 struct body_operator {
     id v = no_id;
     id owner = no_id;
-    id depth = 0; ///< how many bodies are around it
+    id depth = 0; ///< the number of enclosing bodies
 };
 
-/// Returns: the operators in bodies, outer ones first; none where the view knows no owners.
+/// Returns: the operators in bodies, outermost first; none if the view knows no owners.
 /// Complexity: O(V), and O(depth * log) for each operator in a body.
 template <operator_view Ops>
 [[nodiscard]] std::vector<body_operator> operators_in_bodies(const Ops& ops) {

@@ -11,8 +11,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the nodes of which a file itself does not say in which module they are, as far as
-/// prepared sources know. Complexity: that of asking them about each.
+/// Returns: the nodes whose modules the file itself does not determine, according to prepared
+/// sources. Complexity: that of querying them for each node.
 template <class Sources>
 [[nodiscard]] std::vector<bool> find_open(const Sources& sources, id nodes) {
     std::vector<bool> open(nodes, true);

@@ -8,21 +8,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
+/// The explicit name of the standard domain (ONNX, "Operator Sets").
 inline constexpr std::string_view standard_domain = "ai.onnx";
 
-/// Returns: the name of the standard domain as "", others as they are.
+/// Returns: "" for the standard domain, other domains unchanged.
 [[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
     return domain == standard_domain ? std::string_view() : domain;
 }
 
-/// Returns: the name of the standard domain as `ai.onnx`, others as they are.
+/// Returns: `ai.onnx` for the standard domain, other domains unchanged.
 [[nodiscard]] constexpr std::string_view spelled_domain(std::string_view domain) noexcept {
     return domain.empty() ? standard_domain : domain;
 }
 
-/// Whether a domain is the standard's, or one of those below it, as `ai.onnx.ml`: functions of such
-/// a domain could be taken for operators of the standard.
+/// Whether a domain is the standard one or a subdomain such as `ai.onnx.ml`: functions in such a
+/// domain could be mistaken for standard operators.
 [[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
     return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
 }

@@ -11,16 +11,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The shapes of the parameters of a model, as far as they are known, by number.
+/// The shapes of a model's parameters, as far as they are known, by number.
 class parameter_shapes {
 public:
-    /// Adds the shape of the next parameter.
+    /// Adds the next parameter's shape.
     void add(std::span<const std::int64_t> shape) {
         extents_.insert(extents_.end(), shape.begin(), shape.end());
         ends_.push_back(extents_.size());
     }
 
-    /// Returns: false for a parameter whose shape was never added.
+    /// Returns: false for a parameter whose shape was not added.
     [[nodiscard]] bool knows(id parameter) const noexcept { return parameter < ends_.size(); }
 
     /// Requires: `knows(parameter)`.

@@ -27,7 +27,7 @@ public:
         }
     }
 
-    /// Returns: the selected module that has this tag, or `no_id`.
+    /// Returns: the selected module with this tag, or `no_id`.
     /// Complexity: O(length) expected.
     [[nodiscard]] id find(std::string_view tag) const {
         id found = no_id;
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    /// Returns: where the segment behind the first character ends.
+    /// Returns: the end of the segment that starts after the first character.
     [[nodiscard]] static std::size_t end_of_segment(std::string_view tag) noexcept {
         std::size_t end = 1;
         while (end < tag.size() && tag[end] != '/') {

@@ -19,8 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
-/// from.
+/// Returns: by vertex index, whether an operator or something it is computed from has evidence.
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
                                                  const sweep_order<graph_of<Ops>>& order,
@@ -40,17 +39,18 @@ template <operator_view Ops>
     return known;
 }
 
-/// Makes no operator without evidence surer than those it follows.
+/// Limits the confidence of every operator without evidence to that of the operators it follows.
 ///
-/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
-/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
-/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
-/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
-/// V).
+/// By its provenance it follows its readers (`consumer`), the producers of its inputs (`producer`),
+/// both (`between`), or the operator whose body it is in (`owner`), unless their modules were
+/// derived from itself. `result` is by vertex index; `evidence[v] == no_id` marks operators
+/// without.
+/// Complexity: O(V), and O(E + V log V) if an operator has less confidence than one that may follow
+/// it.
 template <operator_view Ops>
 void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
                       std::span<const id> evidence, std::span<attribution> result) {
-    using entry = std::pair<float, id>; // what is least sure comes first
+    using entry = std::pair<float, id>; // least confident first
     float most = 0;
     for (id v = 0; v < result.size(); ++v) {
         most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
@@ -86,7 +86,7 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
         const auto [confidence, v] = next.top();
         next.pop();
         if (result[v].confidence < confidence) {
-            continue; // it was told before, of a lower one
+            continue; // already limited, to a lower one
         }
         const auto from = result[v].source;
         if (evidence[v] != no_id || from != provenance::producer) {

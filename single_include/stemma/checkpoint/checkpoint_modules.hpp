@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// <stemma/checkpoint/checkpoint_modules.hpp> is a part of <stemma/verbs.hpp>.
-#include "../verbs.hpp"

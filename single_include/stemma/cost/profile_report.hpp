@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// <stemma/cost/profile_report.hpp> is a part of <stemma/verbs.hpp>.
-#include "../verbs.hpp"

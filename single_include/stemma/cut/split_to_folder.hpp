@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// <stemma/cut/split_to_folder.hpp> is a part of <stemma/verbs.hpp>.
-#include "../verbs.hpp"

@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// <stemma/weights/write_parameters.hpp> is a part of <stemma/verbs.hpp>.
-#include "../verbs.hpp"
