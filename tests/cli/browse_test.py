@@ -156,9 +156,12 @@ def shows_all():
         if text not in flat.replace(" ", ""):
             sys.exit(f"browse: {text} is cut:\n{shown}")
     terminal.press("p")
-    shown = terminal.expect("shape arithmetic, 7 nodes", "\u25b8", without=("  Unsqueeze  ",))
-    if not any("\u25b8" in line and "Softmax" in line[45:] for line in shown.splitlines()):
+    shown = terminal.expect("shape arithmetic, 7 nodes")
+    picture = [line[45:] for line in shown.splitlines()]
+    if not any("\u25b8" in line and "Softmax" in line for line in picture):
         sys.exit(f"browse: the picture does not mark the node:\n{shown}")
+    if any("Unsqueeze" in line for line in picture):
+        sys.exit(f"browse: the picture has nodes that only work with shapes:\n{shown}")
     terminal.press("q")
     terminal.expect_end()
 
