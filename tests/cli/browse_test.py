@@ -21,7 +21,7 @@ class Terminal:
 
     opened = []
 
-    def __init__(self, *command, width=120, height=24):
+    def __init__(self, *command, width=120, height=40):
         Terminal.close_all()
         self.socket = f"{FOLDER.name}/{time.monotonic_ns()}"
         Terminal.opened.append(self)

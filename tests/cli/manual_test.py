@@ -101,7 +101,7 @@ def check_of_model(script, complete, model):
         check(line[0], "encoder.layer.0.attention.self.query" in offered, f"offers {offered}")
         check(line[0], not any(each and not each.startswith(begin) for each in offered), f"offers {offered}")
     capture = str(pathlib.Path(model).with_name("modules.json"))
-    for line, begin, wanted in (([], "op:Soft", "op:Softmax"), ([], "attr:keep", "attr:keepdims"),
+    for line, begin, wanted in (([], "op:Soft", "op:Softmax"), ([], "attr:axi", "attr:axis"),
                                 (["-m", capture], "class:BertSelf", "class:BertSelfAttention"),
                                 ([], "has:op:Soft", "has:op:Softmax"), ([], "feeds:pool", "feeds:pooler"),
                                 ([], "'encoder and op:Soft", "encoder and op:Softmax")):

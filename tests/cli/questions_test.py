@@ -109,7 +109,8 @@ class Query(Case):
                          [node["scope_module"] for node in everything["nodes"]])
         for query in ("op:Softmax", "encoder.layer.0", "type:int64", "parameters>1k", "rank:4"):
             for what in ("nodes", "modules", "values", "initializers"):
-                self.ask(query, "--list", what)
+                listed = run("query", MICRO / "model.onnx", query, "--list", what, "-m", MICRO / "modules.json")
+                self.assertEqual(listed.returncode, 0 if listed.stdout else 1, listed.stderr)
         self.assertEqual(self.ask("parameters>1k"), self.ask("parameters>1k", "--list", "modules"))
 
     def test_what_is_listed_can_be_sorted_and_cut(self):

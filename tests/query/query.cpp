@@ -218,6 +218,8 @@ TEST_CASE("query: a position is no path, and no tag") {
         CHECK(stemma::parse_query(text).kind == stemma::query_kind::module);
     }
     CHECK(stemma::parse_query("between:#7..#9").parts.back().pattern == "#9");
+    CHECK(stemma::parse_query("feeds:#20").kind == stemma::query_kind::feeds);
+    CHECK(stemma::parse_query("feeds:#20").parts.front().kind == stemma::query_kind::position);
 }
 
 TEST_CASE("query: it is known whether operators are asked for") {

@@ -102,7 +102,7 @@ TEST_CASE("query_answer: modules are all that a query names, also inside of each
 }
 
 TEST_CASE("query_answer: a node is asked for by where it stands") {
-    const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"));
+    const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
     const auto& model = opened.model();
     for (id node = 0; node < model.node_count(); ++node) {
         const auto asked = stemma::parse_query(stemma::position_text(model, node));

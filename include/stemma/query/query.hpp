@@ -135,11 +135,12 @@ private:
         return finish_term(std::move(asked), start);
     }
 
-    /// Whether a word is where a node stands: `#7`, `5/body#2`. A tag may end like this, too.
+    /// Whether a word is where a node stands: `#7`, `5/body#2`, `@domain::function#0`.
     [[nodiscard]] static bool is_position(std::string_view word) {
-        const auto number = word.substr(std::min(word.rfind('#'), word.size() - 1) + 1);
-        return !word.starts_with('/') && word.find('#') != word.npos && !number.empty() &&
-               number.find_first_not_of("0123456789") == number.npos;
+        const auto hash = word.rfind('#');
+        return hash != word.npos && hash + 1 < word.size() &&
+               word.find_first_not_of("0123456789", hash + 1) == word.npos &&
+               std::string_view("#@0123456789").find(word.front()) != std::string_view::npos;
     }
 
     /// Whether what stands behind a word is a number to compare with.
