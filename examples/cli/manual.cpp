@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual page and what shells complete, written from the declarations that `--help` prints.
+// The manual page and shell completion, generated from the declarations behind `--help`.
 #include "common.hpp"
 
 #include <stemma/core/text_list.hpp>
@@ -31,8 +31,8 @@ struct status_text {
 
 constexpr status_text statuses[] = {
     {done, "Done."},
-    {found_something, "A check found something, or what was asked for is not there."},
-    {bad_usage, "The command line, or a query, cannot be understood."},
+    {found_something, "A check found something, or nothing matched."},
+    {bad_usage, "Invalid command line or query."},
     {bad_input, "An input is missing, truncated or malformed."},
     {cannot_write, "The output could not be written."},
 };
@@ -73,13 +73,13 @@ bool takes_value(const CLI::Option& option) {
     return option.get_items_expected_max() > 0;
 }
 
-/// Returns: what stands for the value, without what is checked about it.
+/// Returns: the placeholder of the value, without its check.
 std::string value_of(const CLI::Option& option) {
     const auto type = option.get_type_name();
     return type.substr(0, type.find(':'));
 }
 
-/// Returns: the values that a check of membership allows; empty when there is none.
+/// Returns: the values allowed by a membership check, if any.
 std::vector<std::string> choices_of(const CLI::Option& option) {
     const auto type = option.get_type_name();
     const auto open = type.find(":{");
@@ -89,7 +89,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
                : stemma::split_list(std::string_view(type).substr(open + 2, close - open - 2));
 }
 
-/// Returns: what the value can be: choices, or names of policies without what follows them.
+/// Returns: the possible values: choices, or names of policies without their arguments.
 std::vector<std::string> words_for(const CLI::Option& option) {
     const auto& known = known_policies();
     const std::pair<const char*, std::string> roles[] = {
@@ -113,12 +113,12 @@ std::vector<std::string> words_for(const CLI::Option& option) {
     return words;
 }
 
-/// Whether the value is several ones with commas between them.
+/// Whether the value is a comma-separated list.
 bool is_list(const CLI::Option& option) {
     return value_of(option).ends_with(",...");
 }
 
-/// Whether the value is looked for in a model.
+/// Whether values come from a model.
 bool is_of_model(const CLI::Option& option) {
     return value_of(option) == "QUERY" || option.get_name(true) == "QUERY" ||
            option.get_name(true) == "NAME";
@@ -157,7 +157,7 @@ void print_option(const CLI::Option& option) {
     fmt::print(".TP\n{}\n{}\n", head, roff(text));
 }
 
-/// Returns: what tells an option of one command from one of another.
+/// Returns: a key that identifies an option across commands.
 std::string identity(const CLI::Option& option) {
     return joined(names_of(option)) + option.get_type_name() + option.get_description();
 }
@@ -166,7 +166,7 @@ void print_text(const std::string& text) {
     fmt::print("{}\n", replaced(roff(text), "\n\n", "\n.PP\n"));
 }
 
-/// Returns: a footer as roff, where indented lines are commands that are shown as they are.
+/// Returns: a footer as roff; indented lines are verbatim commands.
 std::string footer_text(const std::string& footer) {
     std::string text;
     bool shown = false;
@@ -238,7 +238,7 @@ void print_page(const CLI::App& app) {
     fmt::print(".SH EXAMPLES\n{}", footer_text(app.get_footer()));
 }
 
-// What shells complete: commands, options, and values where only some are allowed; files elsewhere.
+// Shell completion: commands, options, and restricted values; files otherwise.
 
 std::string all_names(const CLI::App& command) {
     std::string text;
@@ -343,7 +343,7 @@ std::vector<std::string> replaced_in(std::vector<std::string> words, std::string
     return words;
 }
 
-/// Returns: a text in single quotes, as sh and zsh read them.
+/// Returns: a text quoted for sh and zsh.
 std::string in_quotes(const std::string& text) {
     return fmt::format("'{}'", replaced(text, "'", "'\\''"));
 }
@@ -476,14 +476,14 @@ complete -c stemma -n __fish_use_subcommand -f -a help -d 'say what a command ta
     }
 }
 
-/// What `manual` is asked for.
+/// What `manual` takes.
 struct manual_options {
     std::string what;
     common_options common;
     std::string begin;
 };
 
-/// Returns: where the last term of a query begins that is not written to its end.
+/// Returns: where the last, unfinished term of a query begins.
 std::size_t last_term(std::string_view query) {
     auto at = query.find_last_of(" \t([") + 1;
     constexpr std::string_view takes_terms[] = {
@@ -502,7 +502,7 @@ std::size_t last_term(std::string_view query) {
     return at;
 }
 
-/// Prints how a query, or a question of `explain`, that begins so can go on: paths of modules,
+/// Prints possible beginnings of a query or an `explain` question about a model: module paths,
 /// tags, and conditions.
 void print_words(manual_options options) {
     if (options.common.model.empty()) {
@@ -561,8 +561,7 @@ int manual(const CLI::App& app, const manual_options& options) {
 
 void add_manual(CLI::App& app, action& chosen) {
     auto options = std::make_shared<manual_options>();
-    auto& command =
-        *app.add_subcommand("manual", "print the manual page, or what a shell completes");
+    auto& command = *app.add_subcommand("manual", "print the manual page, or shell completion");
     command
         .add_option("WHAT", options->what,
                     "the page for man, a script for a shell, or the words that it asks for")

@@ -47,7 +47,7 @@ std::string floats(const std::vector<std::int64_t>& shape, const std::vector<std
 
 } // namespace
 
-TEST_CASE("read_checkpoint: a safetensors file") {
+TEST_CASE("read_checkpoint: reads a safetensors file") {
     const auto known =
         read(safetensors(R"({"__metadata__":{"format":"pt"},)"
                          R"("b.weight":{"dtype":"F16","shape":[2,2],"data_offsets":[8,16]},)"
@@ -67,7 +67,7 @@ TEST_CASE("read_checkpoint: a safetensors file") {
     CHECK(known.find("c") == nullptr);
 }
 
-TEST_CASE("read_checkpoint: what docs/checkpoints.md shows reads all elements") {
+TEST_CASE("read_checkpoint: the code in docs/checkpoints.md reads all elements") {
     const test::scratch_folder folder;
     const auto path = folder.make("a.pt", pickle_of(dict({{"w", floats({4}, {1})}})));
     stemma::detail::xxh64_digest digest;
@@ -78,9 +78,10 @@ TEST_CASE("read_checkpoint: what docs/checkpoints.md shows reads all elements") 
     CHECK(digest.value() == stemma::detail::xxh64(four_floats));
 }
 
-TEST_CASE("read_checkpoint: the length of a header may look like another format") {
+TEST_CASE("read_checkpoint: a header length may look like another format") {
     const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
-    for (const std::size_t length : {0x7bU, 0x280U, 0x480U}) { // as JSON, and as pickles begin
+    for (const std::size_t length :
+         {0x7bU, 0x280U, 0x480U}) { // like the beginning of JSON and of pickles
         const auto padded = header + std::string(length - header.size(), ' ');
         const auto bytes = safetensors(padded, "x");
         CHECK(stemma::is_checkpoint(bytes, "file"));
@@ -88,7 +89,7 @@ TEST_CASE("read_checkpoint: the length of a header may look like another format"
     }
 }
 
-TEST_CASE("read_checkpoint: an archive of torch.save, whose tensors are views of storages") {
+TEST_CASE("read_checkpoint: reads an archive of torch.save, whose tensors are views of storages") {
     const auto known = read(pickle_of(dict({{"w", floats({2, 2}, {2, 1})},
                                             {"tied", floats({2, 2}, {2, 1})},
                                             {"turned", floats({2, 2}, {1, 2})},
@@ -104,7 +105,7 @@ TEST_CASE("read_checkpoint: an archive of torch.save, whose tensors are views of
     CHECK(known.bytes(known.entries()[3]) == four_floats.substr(12));
 }
 
-TEST_CASE("read_checkpoint: the state dict is found among what training keeps") {
+TEST_CASE("read_checkpoint: finds the state dict in a training checkpoint") {
     const auto state = dict({{"w", floats({4}, {1})}});
     const auto other = dict({{"m", floats({2}, {1})}});
     for (const auto* key : {"state_dict", "model_state_dict", "model", "module", "net"}) {
@@ -121,7 +122,7 @@ TEST_CASE("read_checkpoint: the state dict is found among what training keeps") 
     CHECK(flat.entries()[1].name == "b.m");
 }
 
-TEST_CASE("read_checkpoint: what a state dict says of its modules") {
+TEST_CASE("read_checkpoint: reads the modules listed in a state dict") {
     const auto none = call(global("collections", "OrderedDict"), {});
     const auto known = read(pickle_of(
         none + "(" + text("fc.weight") + floats({4}, {1}) + "u" +
@@ -132,7 +133,7 @@ TEST_CASE("read_checkpoint: what a state dict says of its modules") {
     CHECK(known.modules()[2].qualified_class.empty());
 }
 
-TEST_CASE("read_checkpoint: modules and tensors of a TorchScript archive") {
+TEST_CASE("read_checkpoint: reads modules and tensors of a TorchScript archive") {
     const auto object = [](const std::string& name, const std::string& state) {
         return global("__torch__.zoo.___torch_mangle_12", name) + ")\x81" + state + "b";
     };
@@ -151,13 +152,13 @@ TEST_CASE("read_checkpoint: modules and tensors of a TorchScript archive") {
     CHECK(known.modules()[0].qualified_class == "zoo.Outer");
     CHECK(known.modules()[1].path == "fc");
     CHECK(known.modules()[1].qualified_class == "zoo.Inner");
-    // Outside of TorchScript the same names are classes of nobody.
+    // Outside TorchScript the same names are unknown classes.
     CHECK(why_refused(zip({{"m/data.pkl", value}, {"m/data/0", four_floats}})) ==
           "file: m/data.pkl: needs '__torch__.zoo.___torch_mangle_12.Outer', which is neither "
           "tensor nor container, and nothing of a pickle is run: save model.state_dict()");
 }
 
-TEST_CASE("read_checkpoint: the index of several files, which are beside it") {
+TEST_CASE("read_checkpoint: reads the index of several files next to it") {
     const test::scratch_folder folder;
     const auto one = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                      R"("stale":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})";
@@ -183,60 +184,60 @@ TEST_CASE("read_checkpoint: the index of several files, which are beside it") {
         return "";
     };
     CHECK(refused(R"({"weight_map":{"a":"../1.safetensors"}})") ==
-          "a: is in '../1.safetensors', which is not beside the index");
+          "a: is in '../1.safetensors', which is not next to the index");
     CHECK(refused(R"({"weight_map":{"a":"/etc/passwd"}})") ==
-          "a: is in '/etc/passwd', which is not beside the index");
+          "a: is in '/etc/passwd', which is not next to the index");
     CHECK(refused(R"({"weight_map":{"a":".."}})") ==
-          "a: is in '..', which is not beside the index");
+          "a: is in '..', which is not next to the index");
     CHECK(refused(R"({"weight_map":{"c":"1.safetensors"}})") == "c: is not in '1.safetensors'");
     CHECK(refused(R"({"weight_map":{"a":["1.safetensors"]}})") ==
           "a: is a list rather than a file");
     CHECK(refused(R"({"weight_map":{}})") == "weight_map: names no files");
 }
 
-TEST_CASE("read_checkpoint: refuses safetensors files that contradict themselves") {
+TEST_CASE("read_checkpoint: rejects inconsistent safetensors files") {
     const auto one = [](const std::string& tensor) {
         return why_refused(safetensors("{\"a\":" + tensor + "}", "12345678"));
     };
     CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})").empty());
     CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})") ==
-          "file: a: its data would lie outside of the file");
+          "file: a: its data lie outside the file");
     CHECK(one(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})") ==
-          "file: a: its data would lie outside of the file");
+          "file: a: its data lie outside the file");
     CHECK(one(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})") ==
-          "file: a: has another number of bytes than its shape says");
+          "file: a: has a size that does not match its shape");
     CHECK(one(R"({"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,8]})") ==
-          "file: a: has another number of bytes than its shape says");
+          "file: a: has a size that does not match its shape");
     CHECK(one(R"({"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]})") ==
-          "file: a: has a shape that no tensor has");
+          "file: a: has an impossible shape");
     CHECK(one(R"({"dtype":"F4","shape":[2],"data_offsets":[0,8]})") ==
           "file: a: has elements of unknown type 'F4'");
     CHECK(one(R"({"dtype":"F32","shape":[2]})") ==
-          "file: a: lacks its type, its shape or its place");
+          "file: a: lacks its type, shape or data_offsets");
     CHECK(one(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})") ==
-          "file: shape: the header holds something else than it should");
-    CHECK(one("5") == "file: a: the header holds something else than it should");
-    CHECK(one("[") == "file: a: the header holds something else than it should");
-    CHECK(one("") == "file: byte 6: the header is no JSON");
+          "file: shape: the header has unexpected contents");
+    CHECK(one("5") == "file: a: the header has unexpected contents");
+    CHECK(one("[") == "file: a: the header has unexpected contents");
+    CHECK(one("") == "file: byte 6: the header is not JSON");
     CHECK(why_refused(safetensors(R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},)"
                                   R"("b":{"dtype":"U8","shape":[1],"data_offsets":[7,8]}})",
-                                  "12345678")) == "file: b: has bytes of 'a'");
+                                  "12345678")) == "file: b: overlaps 'a'");
     CHECK(why_refused(safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                                   R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-                                  "12345678")) == "file: a: is there twice");
+                                  "12345678")) == "file: a: occurs twice");
     CHECK(why_refused(little(100, 8) + "{\"a\":{}}") ==
-          "file: the header would end behind the end of the file");
+          "file: the header extends past the end of the file");
     CHECK(why_refused(safetensors(std::string(100'000, '['), "")).find("file: ") == 0);
 }
 
-TEST_CASE("read_checkpoint: refuses what is none, and says what to do") {
+TEST_CASE("read_checkpoint: rejects other files, and says what to do") {
     CHECK(why_refused("") == "file: is neither a safetensors file nor an archive of torch.save");
     CHECK(why_refused("\x80\x02\x8a\x0a") ==
           "file: is a pickle outside of an archive, as torch.save wrote it before 1.6: load it and "
           "save it again with torch.save");
     CHECK(why_refused(zip({{"a/readme", "x"}})) ==
-          "file: is a zip archive without a data.pkl, and so nothing that torch.save wrote");
-    CHECK(why_refused("PK\3\4") == "file: is no zip archive, or a damaged one");
+          "file: is a zip archive without a data.pkl, which torch.save always writes");
+    CHECK(why_refused("PK\3\4") == "file: is not a zip archive, or is damaged");
 }
 
 } // namespace test::checkpoint_read_checkpoint

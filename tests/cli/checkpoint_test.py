@@ -164,16 +164,16 @@ class Checkpoints(Case):
                 (lambda: archive(b"\x80\x02cos\nsystem\nX\x05\x00\x00\x00touch\x85R."), "needs 'os.system'"),
                 (lambda: archive(b"\x80\x02cposix\nopen\nX" + struct.pack("<I", len(str(canary)))
                                  + str(canary).encode() + b"K\x42\x86R."), "needs 'posix.open'"),
-                (lambda: archive(b"\x80\x02" + b"(" * 100000), "is no pickle, or a damaged one"),
-                (lambda: archive(b"\x80\x02}."), "holds no tensors"),
+                (lambda: archive(b"\x80\x02" + b"(" * 100000), "is not a pickle, or is damaged"),
+                (lambda: archive(b"\x80\x02}."), "contains no tensors"),
                 (lambda: plain("old.pt", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."),
                  "is a pickle outside of an archive"),
                 (lambda: plain("cut.pt", (FIXTURES / "mlp" / "model.pt").read_bytes()[:-30]),
-                 "is no zip archive, or a damaged one"),
+                 "is not a zip archive, or is damaged"),
                 (lambda: plain("a.safetensors", struct.pack("<Q", 30) + b'{"a":{"dtype":"F32","shape":[9'),
-                 "the header is no JSON"),
+                 "the header is not JSON"),
                 (lambda: plain("m.safetensors.index.json", b'{"weight_map":{"a":"../a.safetensors"}}'),
-                 "which is not beside the index")):
+                 "which is not next to the index")):
             made = path()
             done = run("tree", FIXTURES / "mlp" / "anonymous.onnx", "-m", made)
             with self.subTest(reason=reason):

@@ -141,7 +141,7 @@ class TaggedFiles(Case):
         tagged.write_bytes(tagged.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
         result = self.succeed("tree", tagged)
         self.assertIn("changed since it was tagged", result.stderr)
-        self.assertIn("from what it carries of them", result.stderr)
+        self.assertIn("from their remains", result.stderr)
         # The tree is still that of the capture.
         self.assertIn("MLP", result.stdout)
         anew = self.succeed("tree", tagged, "--recompute")
@@ -221,11 +221,11 @@ class TaggedFiles(Case):
             told = self.succeed("tag", model, "-m", modules, "-o", again)
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
-            self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", modules).stdout)
+            self.assertIn("no findings", self.succeed("validate", tagged, "-m", modules).stdout)
         # A model is the original, whose nodes those of the other one name besides.
         carried = self.folder / "carried.json"
         self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
-        self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", tagged).stdout)
+        self.assertIn("no findings", self.succeed("validate", tagged, "-m", tagged).stdout)
         before, after = (json.loads(file.read_text())["nodes"] for file in (sidecar, carried))
         keys = "scope_module", "module", "tag"
         self.assertEqual([[node[key] for key in keys] for node in after], [[node[key] for key in keys] for node in before])
@@ -335,7 +335,7 @@ class Reports(Case):
 
     def test_explain_names_what_is_like_the_name(self):
         line = self.fail_with(1, "explain", FIXTURES / "bert_micro/model.onnx",
-                              "/encoder/layer.0/attention/output/Ad", saying="like it are")
+                              "/encoder/layer.0/attention/output/Ad", saying="similar: ")
         self.assertIn("/encoder/layer.0/attention/output/Add", line)
 
     def test_a_capture_of_another_model_is_noticed(self):

@@ -111,7 +111,7 @@ TEST_CASE("query_answer: a node is asked for by where it stands") {
     CHECK_THROWS(stemma::answer_query(stemma::parse_query("#99999"), opened));
 }
 
-TEST_CASE("query_answer: what is written names everything that was found") {
+TEST_CASE("query_answer: the JSON names every match") {
     const stemma::attributed_model opened(
         test::fixture("control_flow/model.onnx"),
         {.captures = stemma::captures({test::fixture("control_flow/modules.json")})});

@@ -320,7 +320,7 @@ void write_weights(const std::string& path, const std::string& folder, std::uint
     for (auto& [location, tensors] : by_location) {
         if (!stemma::detail::is_inside_folder(location)) {
             throw stemma::error(stemma::error_code::refused, path, "external data",
-                                "'" + location + "' is outside of the model's folder");
+                                "'" + location + "' is outside the model's folder");
         }
         std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
             return a.header.offset < b.header.offset;

@@ -27,22 +27,22 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
-/// what is there of a trace, an FX graph, TorchScript and the record of an export. Of what stemma
-/// itself writes, `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
+/// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and any
+/// trace, FX graph, TorchScript and record of an export. Of what stemma itself writes,
+/// `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
 ///
-/// One object takes all files of a capture; `tree` builds what they say. Unknown keys are ignored.
+/// One object reads all files of a capture; `tree` combines them. Unknown keys are ignored.
 class capture_reader {
 public:
-    /// Throws: `error`, `malformed` for what is no JSON or lacks what a module needs,
-    ///   `contradiction` for modules that do not make one tree.
+    /// Throws: `error`: `malformed` if it is not JSON or lacks what a module needs, `contradiction`
+    /// for modules that do not form one tree.
     /// Complexity: O(bytes); memory for one element at a time beyond what is kept.
     void read(std::string_view bytes, std::string_view file) {
         file_ = file;
         detail::stream_json(bytes, file, *this);
     }
 
-    /// Takes the modules of a tree, as if they had been listed in `file`.
+    /// Adds the modules of a tree, as if they had been listed in `file`.
     /// Throws: as above, `contradiction`. Complexity: O(bytes of all paths).
     void read(const module_tree& modules, std::string_view file) {
         file_ = file;
@@ -76,11 +76,11 @@ public:
         }
     }
 
-    /// Whether any module was read, so that `tree` says more than that there is a root.
+    /// Whether any module was read, so that `tree` has more than a root.
     [[nodiscard]] bool has_modules() const noexcept { return paths_.size() > 0; }
 
-    /// Returns: the tree of all modules that were read.
-    /// Throws: as `read`, when aliases or shared parameters name modules that are not there.
+    /// Returns: the tree of all modules read.
+    /// Throws: as `read`, if aliases or shared parameters refer to missing modules.
     /// Complexity: O(modules + tensors).
     [[nodiscard]] module_tree tree() {
         for (auto& [alias, canonical, file] : aliases_) {
@@ -95,13 +95,13 @@ public:
         return builder_.build();
     }
 
-    /// Whether anything but modules was read.
+    /// Whether anything besides modules was read.
     [[nodiscard]] bool has_operations() const noexcept {
         return !trace_.empty() || !fx_.empty() || !torchscript_.empty() || !export_.empty();
     }
 
     /// Returns: the operations of the trace, of the FX graphs and of TorchScript, with modules of
-    /// the tree; to be asked for once.
+    /// the tree; call once.
     [[nodiscard]] captured_operations trace(const module_tree& modules) {
         return trace_.finish(modules);
     }
@@ -111,7 +111,7 @@ public:
         return fx_.finish(modules);
     }
 
-    /// As `trace`, of TorchScript.
+    /// As `trace`, for TorchScript.
     [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
         return torchscript_.finish(modules);
     }
@@ -131,7 +131,7 @@ public:
         return part_ != part::none;
     }
 
-    /// For `stream_json`, of the array that `wants` was asked for. Throws: as `read`.
+    /// For `stream_json`, for the array that `wants` was called with. Throws: as `read`.
     void element(const std::string&, detail::json_part item) {
         switch (part_) {
         case part::module:
@@ -150,7 +150,7 @@ public:
         case part::unhooked:
             return trace_.read_unhooked(item, file_);
         case part::fx_node:
-            // Those of a sidecar say where operators are, and not what PyTorch did.
+            // In a sidecar these give positions of operators rather than what PyTorch did.
             return item["op_type"] && !item["op"] ? void() : fx_.read_node(item, file_);
         case part::operation:
             return torchscript_.read_operation(item, file_);
@@ -163,7 +163,7 @@ public:
         }
     }
 
-    /// For `stream_json`; no scalar means anything.
+    /// For `stream_json`; scalars are ignored.
     void scalar(const std::string&, detail::json_part) {}
 
 private:
@@ -180,7 +180,7 @@ private:
         stack
     };
 
-    /// Parts in files of their own have no name around them.
+    /// Parts in their own files have no enclosing key.
     [[nodiscard]] static part part_of(std::string_view path) {
         return path == "modules"                                ? part::module
                : path == "aliases"                              ? part::alias
@@ -205,21 +205,21 @@ private:
     }
 
     [[nodiscard]] std::string_view text(detail::json_part object, std::string_view key) const {
-        const auto found = object[key];
-        if (!found.is_text()) {
+        const auto entry = object[key];
+        if (!entry.is_text()) {
             fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
         }
-        return found.text();
+        return entry.text();
     }
 
     [[nodiscard]] std::vector<std::string> strings(detail::json_part array) const {
         if (!array.is_texts()) {
-            fail(error_code::malformed, "a list of names holds something else");
+            fail(error_code::malformed, "a list of names contains something else");
         }
         return array.texts();
     }
 
-    // The root comes first, so that a path has the number of its module in the builder.
+    // The root comes first, so a path has the number of its module in the builder.
     id add_module(std::string_view path) {
         ++count_;
         const auto next = static_cast<id>(paths_.size());
@@ -234,7 +234,7 @@ private:
         }
         const auto dot = path.rfind('.');
         const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);
-        // Children of one module mostly follow each other.
+        // Children of one module are mostly consecutive.
         if (parent_ == no_id || parent_path != paths_[parent_]) {
             parent_ = paths_.find(parent_path);
         }
@@ -249,7 +249,7 @@ private:
     }
 
     void read_module(detail::json_part module) {
-        const bool is_own = !module["name"] && module["path"].is_text(); // of a sidecar
+        const bool is_own = !module["name"] && module["path"].is_text(); // in a sidecar
         const auto path = text(module, is_own ? "path" : "name");
         const auto m = add_module(path);
         if (const auto parent = module["parent"]) {
@@ -284,8 +284,8 @@ private:
 
     [[nodiscard]] std::string_view optional_text(detail::json_part object,
                                                  std::string_view key) const {
-        const auto found = object[key];
-        return !found || found.is_null() ? std::string_view() : text(object, key);
+        const auto entry = object[key];
+        return !entry || entry.is_null() ? std::string_view() : text(object, key);
     }
 
     void read_tensors(detail::json_part list, id m, bool buffers) {
@@ -304,18 +304,18 @@ private:
         }
     }
 
-    /// What there is none of is a scalar.
+    /// Anything without a shape is a scalar.
     void read_shape(detail::json_part extents) {
         shape_.clear();
         if (!extents || extents.is_null()) {
             return;
         }
         if (!extents.is_array()) {
-            fail(error_code::malformed, "a shape is no list");
+            fail(error_code::malformed, "a shape is not a list");
         }
         for (const auto extent : extents) {
             if (!extent.is_number<std::int64_t>()) {
-                fail(error_code::malformed, "an extent of a shape is no number");
+                fail(error_code::malformed, "an extent of a shape is not a number");
             }
             shape_.push_back(extent.number<std::int64_t>());
         }
@@ -349,16 +349,16 @@ private:
     detail::captured_trace torchscript_;
     detail::captured_export export_;
     std::vector<std::pair<std::string, std::string>> module_sources_; // path, stack
-    detail::string_pool paths_;       // of the modules, numbered as in the builder
-    id parent_ = no_id;               // of the module that was read last
-    std::vector<std::int64_t> shape_; // that was read last
-    part part_ = part::none;          // that is being read
+    detail::string_pool paths_;       // of modules, numbered as in the builder
+    id parent_ = no_id;               // of the last module read
+    std::vector<std::int64_t> shape_; // last one read
+    part part_ = part::none;          // being read
     std::vector<alias_record> aliases_;
     std::string file_;
     std::size_t count_ = 0;
 };
 
-/// For `read_captures`, where no file holds modules in a form of its own.
+/// For `read_captures` when no file has modules in another form.
 struct no_other_modules {
     /// Returns: nothing.
     [[nodiscard]] std::optional<module_tree> operator()(std::string_view, std::string_view) const {
@@ -366,9 +366,9 @@ struct no_other_modules {
     }
 };
 
-/// Reads captures of one model from files. `find_modules(bytes, path)` may know what is in one that
-/// is no JSON, and return the tree.
-/// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
+/// Reads captures of one model from files. `find_modules(bytes, path)` may recognize a file that is
+/// not JSON, and return its tree.
+/// Throws: as `mapped_file` and `capture_reader`, and `error` if none of them contains modules.
 /// Complexity: O(bytes).
 template <class FindModules = no_other_modules>
 [[nodiscard]] capture_reader read_captures(std::span<const std::string> paths,
@@ -384,7 +384,7 @@ template <class FindModules = no_other_modules>
     }
     if (!reader.has_modules()) {
         STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",
-                           "holds no modules"));
+                           "contains no modules"));
     }
     return reader;
 }

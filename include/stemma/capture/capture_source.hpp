@@ -21,16 +21,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What the parts of a capture besides its modules say of a model.
+/// What the parts of a capture other than its modules say about a model.
 struct captured_evidence {
-    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
-    std::vector<std::string> notes;  ///< what a user should know of how it went
-    bool decides = false;            ///< no other source is asked about nodes with such a claim
-    carried_facts carried{};         ///< where tags are carried over from another model
-    std::function<source_lines()> sources{}; ///< finds lines of programs, where it knows some
+    std::vector<claim_table> claims; ///< a table for each part of the capture with claims
+    std::vector<std::string> notes;  ///< messages for the user
+    bool decides = false;            ///< no other source is queried about nodes with such a claim
+    carried_facts carried{};         ///< if tags are carried over from another model
+    std::function<source_lines()> sources{}; ///< finds source lines, if it knows any
 };
 
-/// A capture that was read, as attribution asks it.
+/// An opened capture, as used by attribution.
 class opened_capture {
 public:
     opened_capture() = default;
@@ -41,12 +41,12 @@ public:
     /// The modules.
     [[nodiscard]] virtual module_tree modules() = 0;
 
-    /// Returns: why it is one of another model, if it is.
+    /// Returns: why it is a capture of another model, if it is.
     [[nodiscard]] virtual std::optional<std::string>
     is_foreign(const onnx_operators<wire_model>& ops, const module_tree& modules) = 0;
 
-    /// Returns: the modules with those that only the operators speak of, where there are any: what
-    /// lists modules may lack some that have no parameters. Asked behind `is_foreign`.
+    /// Returns: the modules with those implied only by operators, if there are any: a list of
+    /// modules may lack some without parameters. Called after `is_foreign`.
     [[nodiscard]] virtual std::optional<module_tree> complete(const module_tree&) {
         return std::nullopt;
     }
@@ -54,7 +54,7 @@ public:
     /// Whether `find_claims` has anything to read.
     [[nodiscard]] virtual bool has_operations() const = 0;
 
-    /// Returns: what finds the lines at which modules begin, where they are known; for captures
+    /// Returns: a function that finds the lines at which modules begin, if known; for captures
     /// without operations.
     [[nodiscard]] virtual std::function<source_lines()>
     module_lines(const wire_model&, const onnx_operators<wire_model>&, const module_tree&,
@@ -62,8 +62,8 @@ public:
         return {};
     }
 
-    /// Finds what it claims about the nodes of a model: of nodes that are `open` what is aligned.
-    /// `uses(source)` says which of its parts are asked, `find_open()` which nodes are open.
+    /// Makes claims about the nodes of a model; alignment makes them only about `open` nodes.
+    /// `uses(source)` selects the parts, `find_open()` determines the open nodes.
     [[nodiscard]] virtual captured_evidence
     find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
                 const module_tree& modules, const detail::path_mapping& mapping,
@@ -71,21 +71,21 @@ public:
                 const std::function<std::vector<bool>()>& find_open) = 0;
 };
 
-/// What PyTorch knew of a model, to be read when the model is attributed: none, or what
-/// `captures` of `capture/captures.hpp` returns.
+/// What PyTorch knew about a model, read when the model is attributed: none, or the result of
+/// `captures` in `capture/captures.hpp`.
 class capture_source {
 public:
     /// No capture.
     capture_source() = default;
 
-    /// What `open()` returns.
+    /// The result of `open()`.
     explicit capture_source(std::function<std::unique_ptr<opened_capture>()> open)
         : open_(std::move(open)) {}
 
     /// Whether there is none.
     [[nodiscard]] bool empty() const noexcept { return !open_; }
 
-    /// Returns: the capture, read. Requires: there is one.
+    /// Returns: the opened capture. Requires: there is one.
     [[nodiscard]] std::unique_ptr<opened_capture> open() const { return open_(); }
 
 private:

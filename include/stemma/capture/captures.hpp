@@ -35,7 +35,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Captures in files, read and aligned, and a checkpoint beside them or alone.
+/// Captures in files, read and aligned, possibly with a checkpoint, or a checkpoint alone.
 class file_captures final : public opened_capture {
 public:
     file_captures(capture_reader reader, std::optional<checkpoint> weights)
@@ -58,8 +58,8 @@ public:
         if (!reader_.has_modules() && parameters_->count() == 0 && match.known_paths == 0 &&
             match.known_scopes == 0) {
             return "checkpoint: it holds none of the " + std::to_string(parameters_->unknown()) +
-                   " weights of the file that have no name; it looks like one of another model, "
-                   "and is not used";
+                   " weights of the file that have no name; it seems to be of another model "
+                   "and is ignored";
         }
         return std::nullopt;
     }
@@ -101,20 +101,20 @@ public:
         if (std::find(open.begin(), open.end(), true) != open.end()) {
             finder.align_all(reader_, open, uses);
         }
-        auto found = finder.finish();
+        auto result = finder.finish();
         if (finds) {
-            found.claims.push_back(parameters_->claims(modules));
+            result.claims.push_back(parameters_->claims(modules));
         }
-        return found;
+        return result;
     }
 
 private:
     capture_reader reader_;
     std::optional<checkpoint> weights_;
-    std::optional<found_parameters> parameters_; // where there are weights, once they are compared
+    std::optional<found_parameters> parameters_; // if there are weights, once compared
 };
 
-/// Returns: what is in files: captures, and one checkpoint at most.
+/// Returns: the captures in files, and at most one checkpoint.
 [[nodiscard]] inline std::unique_ptr<opened_capture>
 open_captures(const std::vector<std::string>& paths) {
     std::vector<std::string> captured;
@@ -142,10 +142,10 @@ open_captures(const std::vector<std::string>& paths) {
 
 } // namespace detail
 
-/// Returns: captures of one model in files, also modules in a sidecar or in a tagged model, and a
-/// checkpoint beside them or alone, to be given to `attribution_options`. What it takes to read and
-/// align them is compiled into programs that call this, and into no others. Throws: when the model
-/// is attributed, as `read_captures` and `read_checkpoint`.
+/// Returns: captures of one model in files, including modules in a sidecar or in a tagged model,
+/// possibly with a checkpoint, or a checkpoint alone; pass it to `attribution_options`. Only
+/// programs that call this compile the code to read and align them. Throws: when the model is
+/// attributed, as `read_captures` and `read_checkpoint`.
 [[nodiscard]] inline capture_source captures(std::vector<std::string> paths) {
     if (paths.empty()) {
         return {};

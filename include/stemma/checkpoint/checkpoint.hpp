@@ -18,36 +18,35 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A tensor of a checkpoint: what it is, and where its elements are.
+/// A tensor of a checkpoint: its description, and where its elements are.
 struct checkpoint_entry {
     std::string name{};                  ///< in the state dict: `encoder.layer.0.attention.weight`
-    std::int32_t data_type = 0;          ///< the number that ONNX has for the type (`TensorProto`)
+    std::int32_t data_type = 0;          ///< a number in TensorProto.DataType
     std::uint32_t width = 0;             ///< bytes of one element
-    std::vector<std::int64_t> shape{};   ///< extents, none of a scalar
-    std::vector<std::int64_t> strides{}; ///< in elements; none where these follow one another
+    std::vector<std::int64_t> shape{};   ///< extents, none for a scalar
+    std::vector<std::int64_t> strides{}; ///< in elements; empty if contiguous
     std::size_t file = 0;                ///< number of the file, see `checkpoint::file`
     std::uint64_t offset = 0;            ///< of the first element in that file
     std::uint64_t size = 0;              ///< bytes of all elements
-    std::size_t alias_of = 0; ///< the first entry that is the same piece of the same storage;
-                              ///< itself where there is none before it
-    bool trainable = false;   ///< whether the file says that it asks for a gradient
+    std::size_t alias_of = 0; ///< the first entry at the same place in the same storage; itself if
+                              ///< there is none before
+    bool trainable = false;   ///< whether the file says that it requires a gradient
 
-    /// Whether its elements follow one another in the file, so that they can be copied as they are.
+    /// Whether its elements are contiguous in the file, so that they can be copied directly.
     [[nodiscard]] bool is_contiguous() const noexcept { return strides.empty(); }
 };
 
-/// A module that a checkpoint names, with or without tensors.
+/// A module named by a checkpoint, with or without tensors.
 struct checkpoint_module {
-    std::string path{};            ///< "" of the root
-    std::string qualified_class{}; ///< "" where the file does not say it
+    std::string path{};            ///< "" for the root
+    std::string qualified_class{}; ///< "" if not given
 };
 
-/// The tensors of a checkpoint in one file or in several, which stay mapped; what they hold is read
-/// when it is asked for.
+/// The tensors of a checkpoint in one file or several, which stay mapped; data are read on demand.
 class checkpoint {
 public:
-    /// Requires: entries lie in the files, have names that differ, and as many bytes as their shape
-    /// says. Complexity: O(entries).
+    /// Requires: entries lie within the files, have unique names, and the size that their shape
+    /// implies. Complexity: O(entries).
     checkpoint(std::vector<mapped_file> files, std::vector<checkpoint_entry> entries,
                std::vector<checkpoint_module> modules = {})
         : files_(std::move(files)), entries_(std::move(entries)), modules_(std::move(modules)) {
@@ -60,27 +59,27 @@ public:
     [[nodiscard]] std::span<const checkpoint_entry> entries() const noexcept { return entries_; }
 
     /// The modules that the file names besides those in the names of tensors, parents first; none
-    /// where it names no modules.
+    /// if it names no modules.
     [[nodiscard]] std::span<const checkpoint_module> modules() const noexcept { return modules_; }
 
-    /// The files: one, or those that an index names.
+    /// The files: one, or those listed by an index.
     [[nodiscard]] std::span<const mapped_file> files() const noexcept { return files_; }
 
-    /// Returns: the entry of that name, or null.
+    /// Returns: the entry with that name, or null.
     [[nodiscard]] const checkpoint_entry* find(std::string_view name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? nullptr : &entries_[found->second];
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? nullptr : &entries_[entry->second];
     }
 
-    /// Returns: the bytes of an entry where they lie. Requires: it is contiguous.
+    /// Returns: the bytes of an entry, in place. Requires: it is contiguous.
     [[nodiscard]] std::string_view mapped_bytes(const checkpoint_entry& entry) const {
-        STEMMA_ASSERT(entry.is_contiguous(), "the elements follow one another");
+        STEMMA_ASSERT(entry.is_contiguous(), "the elements are contiguous");
         return files_[entry.file].bytes().substr(entry.offset, entry.size);
     }
 
-    /// Calls `f(bytes)` for one piece after the other of an entry's elements, in the order of its
-    /// shape, the last extent fastest; a piece is valid during the call. Pages that were read leave
-    /// the memory of the process. Complexity: O(bytes); memory for one piece.
+    /// Calls `f(bytes)` for consecutive pieces of an entry's elements, in row-major order; a piece
+    /// is valid during the call. Pages that were read are released from the process's memory.
+    /// Complexity: O(bytes); memory for one piece.
     template <class Function>
     void for_each_piece(const checkpoint_entry& entry, Function f) const {
         if (entry.is_contiguous()) {
@@ -106,7 +105,7 @@ public:
 private:
     static constexpr std::uint64_t piece_size = 1U << 22U;
 
-    /// Puts together what does not follow one another.
+    /// Gathers non-contiguous elements.
     template <class Function>
     void gather(const checkpoint_entry& entry, Function f) const {
         constexpr std::size_t full = 1U << 16U;
@@ -115,7 +114,7 @@ private:
         std::vector<std::int64_t> index(rank, 0);
         std::string piece;
         std::int64_t at = 0;
-        for (auto left = entry.size / entry.width; left > 0; --left) {
+        for (auto remaining = entry.size / entry.width; remaining > 0; --remaining) {
             piece.append(begin + at * static_cast<std::int64_t>(entry.width), entry.width);
             if (piece.size() >= full) {
                 f(std::string_view(piece));

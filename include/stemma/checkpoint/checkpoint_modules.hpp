@@ -25,13 +25,13 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: how long the names of wrappers are that stand before every name of a checkpoint: of
-/// those that run a model on several devices or compiled. Complexity: O(entries).
+/// Returns: the length of the wrapper names that prefix every name of a checkpoint: of modules that
+/// run a model on several devices or compiled. Complexity: O(entries).
 [[nodiscard]] inline std::size_t wrapper_length(const checkpoint& known) {
     constexpr std::array<std::string_view, 2> wrappers{"module.", "_orig_mod."};
     std::size_t length = 0;
-    for (bool found = !known.entries().empty(); found;) {
-        found = false;
+    for (bool has_match = !known.entries().empty(); has_match;) {
+        has_match = false;
         for (const auto wrapper : wrappers) {
             const bool all =
                 std::all_of(known.entries().begin(), known.entries().end(), [&](const auto& entry) {
@@ -39,13 +39,13 @@ namespace detail {
                            entry.name.compare(length, wrapper.size(), wrapper) == 0;
                 });
             length += all ? wrapper.size() : 0;
-            found = found || all;
+            has_match = has_match || all;
         }
     }
     return length;
 }
 
-/// Returns: a path without the wrappers; of a wrapper that of the root.
+/// Returns: a path without the wrappers; that of the root for a wrapper.
 [[nodiscard]] inline std::string_view without_wrappers(std::string_view path,
                                                        std::size_t length) noexcept {
     return path.substr(std::min(length, path.size()));
@@ -53,13 +53,12 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns: the modules that a checkpoint speaks of, with their tensors: those that it names, in
-/// its order, those in the names of the entries, and `others`, which are paths. Classes are known
-/// where the file says them. `module` and `_orig_mod` before all names are left out, as they are
-/// wrappers.
+/// Returns: the modules of a checkpoint, with their tensors: those it names, in its order, those in
+/// the names of entries, and `others`, which are paths. Classes are known if the file names them.
+/// Wrappers, `module` and `_orig_mod`, that prefix all names are removed.
 ///
-/// A tensor that does not hold floating point numbers is a buffer; where the file says which ones
-/// are trained, the others are buffers as well. Entries that are one tensor are shared.
+/// A tensor without floating-point elements is a buffer; if the file marks trained ones, the others
+/// are buffers as well. Entries that are one tensor are shared.
 /// Complexity: O(bytes of names).
 [[nodiscard]] inline module_tree modules_of(const checkpoint& known,
                                             std::span<const std::string> others = {}) {

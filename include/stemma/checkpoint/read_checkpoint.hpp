@@ -23,12 +23,12 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether bytes begin as a pickle does: legacy checkpoints are some.
+/// Whether bytes begin like a pickle, as legacy checkpoints do.
 [[nodiscard]] inline bool is_pickle(std::string_view bytes) noexcept {
     return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
 }
 
-/// Whether bytes begin as a zip archive does.
+/// Whether bytes begin like a zip archive.
 [[nodiscard]] inline bool is_zip(std::string_view bytes) noexcept {
     return bytes.starts_with("PK\3\4");
 }
@@ -64,7 +64,7 @@ struct checkpoint_part {
     const auto folder = std::filesystem::path(index.path()).parent_path();
     std::vector<mapped_file> files;
     std::vector<checkpoint_entry> entries;
-    std::size_t found = 0;
+    std::size_t count = 0;
     for (std::size_t f = 0; f < names.size(); ++f) {
         mapped_file file((folder / names[f]).string());
         auto part = read_checkpoint_part(file.bytes(), file.path());
@@ -73,19 +73,19 @@ struct checkpoint_part {
             if (wanted != tensors.end() && wanted->second == f) {
                 entry.file = f;
                 entries.push_back(std::move(entry));
-                ++found;
+                ++count;
             }
         }
         file.release_descriptor();
         files.push_back(std::move(file));
     }
-    if (found != tensors.size()) {
-        std::unordered_set<std::string_view> known;
+    if (count != tensors.size()) {
+        std::unordered_set<std::string_view> seen;
         for (const auto& entry : entries) {
-            known.insert(entry.name);
+            seen.insert(entry.name);
         }
         for (const auto& [tensor, number] : tensors) {
-            if (!known.contains(tensor)) {
+            if (!seen.contains(tensor)) {
                 STEMMA_THROW(error(error_code::contradiction, index.path(), tensor.substr(0, 200),
                                    "is not in '" + names[number] + "'"));
             }
@@ -97,16 +97,16 @@ struct checkpoint_part {
 
 } // namespace detail
 
-/// Whether a file is a checkpoint, as its first bytes or, of an index, its name tell; also one that
-/// `read_checkpoint` has to refuse. Complexity: O(1).
+/// Whether a file is a checkpoint, by its first bytes or, for an index, by name; also true for one
+/// that `read_checkpoint` has to reject. Complexity: O(1).
 [[nodiscard]] inline bool is_checkpoint(std::string_view bytes, std::string_view path) noexcept {
     return detail::is_zip(bytes) || detail::is_pickle(bytes) || detail::is_safetensors(bytes) ||
            path.ends_with(".index.json");
 }
 
-/// Returns: the checkpoint in a file that is mapped already: the archive that `torch.save` or
-/// `torch.jit.save` writes, a safetensors file, or the index of several of either kind, which are
-/// beside it. Nothing of a pickle is run, and no other files are read.
+/// Returns: the checkpoint in a mapped file: an archive by `torch.save` or `torch.jit.save`, a
+/// safetensors file, or the index of several of either kind next to it. No pickle is executed, and
+/// no other files are read.
 /// Throws: `error` of `error_code::cannot_read`, `malformed`, `contradiction`, or `unsupported`.
 /// Complexity: O(bytes of headers and pickles + n log n) for n tensors, whose data are not read.
 [[nodiscard]] inline checkpoint read_checkpoint(mapped_file file) {
@@ -120,7 +120,7 @@ struct checkpoint_part {
     return {std::move(files), std::move(part.entries), std::move(part.modules)};
 }
 
-/// As above, of a file that is opened for that.
+/// As above, opening the file.
 [[nodiscard]] inline checkpoint read_checkpoint(const std::string& path) {
     return read_checkpoint(mapped_file(path));
 }

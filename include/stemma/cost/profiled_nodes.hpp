@@ -15,7 +15,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Finds the nodes that the kernels of a profile stand for, by names that runtimes give them.
+/// Finds the nodes of profiled kernels by the names that runtimes give them.
 class profiled_nodes {
 public:
     /// Requires: `model` outlives this. Complexity: O(nodes + values).
@@ -36,9 +36,8 @@ public:
         }
     }
 
-    /// Returns: the nodes that a kernel computes, ascending; several where the runtime fused them,
-    /// none where no part of the name is known. Complexity: O(length), and the nodes between both
-    /// ends of a range.
+    /// Returns: the nodes that a kernel computes, ascending; several if fused, none if no part of
+    /// the name is known. Complexity: O(length), plus the nodes of a range.
     [[nodiscard]] std::vector<id> find(const profile::kernel& kernel) const {
         auto found = named(kernel.name);
         if (found.size() != 1 && kernel.node_index < main_.size()) {
@@ -79,8 +78,8 @@ private:
         return text;
     }
 
-    /// TensorRT moves data between layouts in layers of their own, called after what reads or makes
-    /// them: `Reformatting CopyNode for Input Tensor 0 to a + b`. Their time is that layer's.
+    /// TensorRT converts layouts in separate layers named after the reader or producer:
+    /// `Reformatting CopyNode for Input Tensor 0 to a + b`. Their time counts for that layer.
     static std::string_view without_copy(std::string_view name) {
         if (name.starts_with("Reformatting CopyNode for ")) {
             const auto to = name.find(" to ");
@@ -89,7 +88,7 @@ private:
         return name;
     }
 
-    /// Takes a name apart that a runtime made of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
+    /// Splits a name composed of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
     /// `{ForeignNode[x...y]}`, `a || b`, `a;b`, `a,b`.
     void add_parts(std::string_view name, std::vector<id>& found, int level = 0) const {
         constexpr std::string_view foreign = "{ForeignNode[";
@@ -123,7 +122,7 @@ private:
     }
 
     void add_part(std::string_view part, std::vector<id>& found, int level) const {
-        constexpr int deepest = 16; // no runtime wraps names in so much
+        constexpr int deepest = 16; // deeper than any runtime nests names
         constexpr std::string_view foreign = "{ForeignNode[";
         if (part.empty()) {
             return;
@@ -138,12 +137,12 @@ private:
         }
         const auto open = part.find('(');
         if (open != part.npos && part.back() == ')' &&
-            level < deepest) { // PWN(...), and what else wraps names
+            level < deepest) { // PWN(...) and other wrappers
             add_parts(part.substr(open + 1, part.size() - open - 2), found, level + 1);
         }
     }
 
-    /// All nodes that stand between two in the file.
+    /// All nodes between two in the file.
     void add_range(std::string_view ends, std::vector<id>& found) const {
         const auto dots = ends.find("...");
         const auto first = one(trimmed(ends.substr(0, dots)));
@@ -161,12 +160,12 @@ private:
         }
     }
 
-    /// A single name, also with what optimizers put before or behind it.
+    /// A single name, possibly with an optimizer's prefix or suffix.
     [[nodiscard]] std::vector<id> one(std::string_view name) const {
         if (auto known = named(name); !known.empty()) {
             return known;
         }
-        // `node_of_x` makes the value x, and has no name.
+        // `node_of_x` is the unnamed producer of the value x.
         for (const std::string_view before : {"fused ", "node_of_"}) {
             if (name.starts_with(before)) {
                 name.remove_prefix(before.size());
@@ -197,7 +196,7 @@ private:
 
     const onnx_model& model_;
     std::unordered_map<std::string_view, std::vector<id>> nodes_; // by name
-    std::unordered_map<std::string_view, id> makers_;             // by name of what they make
+    std::unordered_map<std::string_view, id> makers_;             // by name of their outputs
     std::vector<id> main_; // nodes of the main graph, in order
 };
 

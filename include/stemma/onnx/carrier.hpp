@@ -18,17 +18,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What is written about one operator.
+/// What to write about one operator.
 struct operator_tags {
     std::string_view tag;             ///< the primary tag
     std::string_view module;          ///< path of the deepest module; "" for the root
-    std::span<const std::string> all; ///< all tags, where there are several; else empty
+    std::span<const std::string> all; ///< all tags, if there are several; else empty
     std::string_view all_as_json;     ///< the same as a JSON array; else ""
-    std::string_view origins{}; ///< in an original as a JSON array, see `spell_origins`; or ""
-    std::string_view source{};  ///< number of its chain of frames, where that is kept; or ""
+    std::string_view origins{};       ///< in the original, as a JSON array (`spell_origins`), or ""
+    std::string_view source{};        ///< the number of its chain of frames, or ""
 };
 
-/// Everything stemma writes in node, tensor, value and model metadata starts with this.
+/// The prefix of everything stemma writes in node, tensor, value and model metadata.
 inline constexpr std::string_view key_prefix = "pkg.stemma.";
 
 namespace detail {
@@ -39,66 +39,66 @@ inline constexpr std::string_view source_module_key = "pkg.stemma.source_module"
 inline constexpr std::string_view module_key = "pkg.stemma.module";
 /// Metadata of nodes, tensors and values: all tags.
 inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
-/// Node metadata: which nodes of an original it came from.
+/// Node metadata: the nodes of the original it came from.
 inline constexpr std::string_view origins_key = "pkg.stemma.origins";
 /// Node metadata: the number of its chain of frames in `sources_key`.
 inline constexpr std::string_view source_key = "pkg.stemma.source";
-/// Model metadata: lines of programs, and which nodes were written there.
+/// Model metadata: source lines, and which nodes were written there.
 inline constexpr std::string_view sources_key = "pkg.stemma.sources";
-/// Node metadata: what `namespace` was before.
+/// Node metadata: the previous value of `namespace`.
 inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
 /// Model metadata: the record of the tagging.
 inline constexpr std::string_view model_key = "pkg.stemma.model";
 /// Model metadata: all tags as one table.
 inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
-/// Model metadata: what the graph was when it was tagged, see `graph_sketch`.
+/// Model metadata: the graph as it was when tagged, see `graph_sketch`.
 inline constexpr std::string_view sketch_key = "pkg.stemma.graph";
 /// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
-/// What folding writes: on calls where they come from, on operators in functions the way from the
-/// function's module to their own, on the model what unfolding needs. It belongs to the functions,
-/// so tagging and stripping leave it alone.
+/// Written by folding: on calls their origin, on operators in functions their path from the
+/// function's module, on the model what unfolding needs. It belongs to the functions, so tagging
+/// and stripping leave it alone.
 inline constexpr std::string_view fold_key = "pkg.stemma.fold";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_source_tags_key = "pkg.stemma.fold.source_tags";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_call_key = "pkg.stemma.fold.call";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_run_key = "pkg.stemma.fold.run";
-/// As `fold_key`.
+/// See `fold_key`.
 inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
 
-/// Whether folding wrote an entry of metadata.
+/// Whether a metadata entry was written by folding.
 [[nodiscard]] constexpr bool is_fold_entry(std::string_view key) noexcept {
     return key.starts_with(fold_key) &&
            (key.size() == fold_key.size() || key[fold_key.size()] == '.');
 }
 
-/// Whether tagging, or cutting, wrote an entry of metadata.
+/// Whether a metadata entry was written by tagging or cutting.
 [[nodiscard]] constexpr bool is_tag_entry(std::string_view key) noexcept {
     return key.starts_with(key_prefix) && !is_fold_entry(key);
 }
 
 } // namespace detail
 
-/// Metadata of an initializer: the entries of a `state_dict` that it was made of, and how.
+/// Metadata of an initializer: the `state_dict` entries it was made from, and how.
 inline constexpr std::string_view parameter_key = "pkg.stemma.parameter";
 
-/// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
+/// The attributes of the `attribute` carrier.
 inline constexpr std::string_view source_module_attribute = "source_module";
 /// Attribute: all tags.
 inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
 
 namespace detail {
 
-/// The doc_string of such attributes.
+/// The doc_string that marks such attributes as ours.
 inline constexpr std::string_view attribute_mark = "pkg.stemma";
 
 /// Metadata of a node: the name that stemma gave it, as it had none.
@@ -106,19 +106,19 @@ inline constexpr std::string_view node_name_key = "pkg.stemma.name";
 
 } // namespace detail
 
-/// How the last line of a doc_string starts that is ours; a JSON object follows.
+/// The prefix of our last line in a doc_string; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 
 namespace detail {
 
-/// How a line of a doc_string starts that is a mark of ours; a number follows, see `spell_mark`.
+/// The prefix of our marks in a doc_string; a number follows, see `append_mark`.
 inline constexpr std::string_view node_mark = "stemma#";
 
 } // namespace detail
 
-/// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
-/// text)` or of a list of texts, the `doc_line(text)`, the path as `name_space(text)`, and
-/// with `mark()` the number that the operator has in the sketch of its graph.
+/// Receives what a carrier writes about one operator: `metadata(key, value)` entries,
+/// `attribute(name, text)`, possibly with a list of texts, the `doc_line(text)`, the path as
+/// `name_space(text)`, and by `mark()` the operator's number in the sketch of its graph.
 template <class Sink>
 concept carrier_sink = requires(Sink& sink, std::string_view text,
                                 std::span<const std::string> list) {
@@ -134,7 +134,7 @@ namespace detail {
 
 inline constexpr std::string_view mark_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
+/// Whether a record says that nodes have `namespace` entries of ours; false for a damaged one.
 [[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
     return record.find("\"namespace\"") < record.find("\"options\"");
 }
@@ -159,7 +159,7 @@ namespace detail {
 
 // namespace detail
 
-/// Appends the line that marks an operator: `node_mark` and its number, to the base of 36.
+/// Appends the line that marks an operator: `node_mark` and its number in base 36.
 /// Complexity: O(1).
 inline void append_mark(id number, std::string& text) {
     char digits[8];
@@ -174,7 +174,7 @@ inline void append_mark(id number, std::string& text) {
     }
 }
 
-/// Returns: the number of a line that `append_mark` made, `no_id` for any other line.
+/// Returns: the number in a line written by `append_mark`, `no_id` for any other line.
 /// Complexity: O(1).
 [[nodiscard]] inline id parse_mark(std::string_view line) noexcept {
     if (!line.starts_with(node_mark) || line.size() == node_mark.size() ||
@@ -194,16 +194,16 @@ inline void append_mark(id number, std::string& text) {
 
 } // namespace detail
 
-/// Says how tags are stored with an operator.
+/// Determines how tags are stored with an operator.
 ///
-/// `write(tags, sink)` hands the sink what is to be written, nothing at all if it likes.
+/// `write(tags, sink)` passes the sink what is to be written, possibly nothing.
 ///
-/// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
-///   `strip` finds them again; attributes are named as the two above.
+/// Requires: `write` does the same for equal tags; metadata keys start with `key_prefix`, so that
+/// `strip` finds them again; attributes have the two names above.
 template <class P>
 concept carrier_policy = policy_for<P, carrier_category> && detail::has_write<P>;
 
-/// Metadata entries under `pkg.stemma.`: read by everything that lists metadata.
+/// Metadata entries under `pkg.stemma.`: read by every tool that lists metadata.
 struct metadata_carrier {
     using policy_category = carrier_category;
 
@@ -224,7 +224,7 @@ struct metadata_carrier {
 };
 
 /// Attributes `source_module` and `hierarchy_tags`: for tools that read attributes. The ONNX
-/// checker and ONNX Runtime refuse unknown attributes on standard operators.
+/// checker and ONNX Runtime reject unknown attributes on standard operators.
 struct attribute_carrier {
     using policy_category = carrier_category;
 
@@ -237,7 +237,7 @@ struct attribute_carrier {
     }
 };
 
-/// One last line of the doc_string: survives a save by ONNX Runtime.
+/// The last line of the doc_string: survives a save by ONNX Runtime.
 struct doc_string_carrier {
     using policy_category = carrier_category;
 
@@ -255,8 +255,8 @@ struct doc_string_carrier {
     }
 };
 
-/// A number in the doc_string, and in the model's metadata a sketch of the graph that says what it
-/// means: survives optimizers, which keep few metadata of nodes and many doc_strings and names.
+/// A number in the doc_string, and in the model's metadata a sketch of the graph that gives it
+/// meaning: survives optimizers, which keep few node metadata but many doc_strings and names.
 struct mark_carrier {
     using policy_category = carrier_category;
 
@@ -284,7 +284,7 @@ struct namespace_carrier {
     }
 };
 
-/// Nothing on the operators: all tags stand in one table in the model's metadata.
+/// Nothing on the operators: all tags are in one table in the model's metadata.
 struct model_carrier {
     using policy_category = carrier_category;
 
@@ -292,7 +292,7 @@ struct model_carrier {
     void write(const operator_tags&, Sink&) const {}
 };
 
-/// Any of the carriers in the box, chosen at run time.
+/// Any combination of the built-in carriers, chosen at run time.
 struct carrier_set {
     using policy_category = carrier_category;
 
@@ -300,7 +300,7 @@ struct carrier_set {
     bool attribute = false;  ///< attribute_carrier
     bool doc_string = false; ///< doc_string_carrier
     bool name_space = false; ///< namespace_carrier
-    bool model = false;      ///< model_carrier: once, while the others write for every operator
+    bool model = false;      ///< model_carrier: writes once, not for every operator
     bool mark = false;       ///< mark_carrier
 
     template <carrier_sink Sink>
@@ -312,8 +312,8 @@ struct carrier_set {
         mark ? mark_carrier{}.write(tags, sink) : void();
     }
 
-    /// Returns: the set that a list separated by commas names, of `metadata`, `mark`, `attribute`,
-    /// `doc-string`, `namespace` and `model`; nothing where it names another one, or none.
+    /// Returns: the set given by a comma-separated list of `metadata`, `mark`, `attribute`,
+    /// `doc-string`, `namespace` and `model`; nothing if it is empty or contains an unknown name.
     /// Complexity: O(length).
     [[nodiscard]] static std::optional<carrier_set> named(std::string_view list) {
         carrier_set carriers{.metadata = false};
@@ -341,7 +341,7 @@ struct carrier_set {
     friend bool operator==(const carrier_set&, const carrier_set&) = default;
 };
 
-/// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_carrier_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_carrier_policy() {
     static_assert(std::copy_constructible<P>, "carrier policy: make the class copyable");

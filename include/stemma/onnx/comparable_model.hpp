@@ -22,11 +22,11 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// What the attributes of a node say, whatever their order and how numbers are packed.
+/// A node's attributes, regardless of order and of how numbers are packed.
 struct attributes_read {
-    std::uint64_t hash = 0;  ///< of all, but for graphs
-    bool has_graphs = false; ///< there are bodies
-    content_hash stored{};   ///< of a Constant: what it holds
+    std::uint64_t hash = 0;  ///< of all attributes except graphs
+    bool has_graphs = false; ///< the node has bodies
+    content_hash stored{};   ///< contents of a Constant
 };
 
 class attribute_reader {
@@ -108,9 +108,9 @@ private:
 } // namespace detail
 
 /// Returns: a model as `align_graphs` compares it. Operators and values have the numbers of nodes
-/// and values; bodies and functions are parts of the whole. With `contents` what initializers hold
-/// is hashed, which reads all of it once. Requires: `model` outlives the result.
-/// Complexity: O(bytes), without `contents` of what is not tensor data.
+/// and values; bodies and functions are included. With `contents`, the contents of initializers are
+/// hashed, which reads all of them once. Requires: `model` outlives the result.
+/// Complexity: O(bytes); without `contents`, of everything except tensor data.
 [[nodiscard]] inline comparable_graph
 comparable_model(const wire_model& model, bool contents = true, thread_limit threads = {}) {
     comparable_graph result;

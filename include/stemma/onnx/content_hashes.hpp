@@ -21,8 +21,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the sum of a hash of each element, in whatever order they stand.
-/// Complexity: two multiplications for each element.
+/// Returns: the sum of the elements' hashes, which is independent of their order.
+/// Complexity: two multiplications per element.
 template <class Word>
 [[nodiscard]] std::uint64_t sum_of_elements(std::string_view bytes) noexcept {
     std::uint64_t sum = 0;
@@ -53,14 +53,14 @@ template <class Word>
 
 } // namespace detail
 
-/// Hashes what tensors of a model hold, wherever and however it is stored.
+/// Hashes the contents of a model's tensors, wherever and however they are stored.
 class content_hasher {
 public:
     /// Requires: `model` outlives this.
     explicit content_hasher(const wire_model& model) : reader_(model) {}
 
-    /// Returns: two hashes; 0 where the data are not there, or for the second where a few elements
-    /// would say nothing. Complexity: O(bytes).
+    /// Returns: two hashes; 0 if the data are missing or, for the second, if there are too few
+    /// elements to be distinctive. Complexity: O(bytes).
     [[nodiscard]] content_hash hash(const tensor_ref& tensor) {
         const auto content = reader_.read(tensor);
         if (!content.readable || tensor.sparse) {
@@ -86,8 +86,8 @@ private:
     detail::tensor_content_reader reader_;
 };
 
-/// Returns: the hashes of all initializers, as `wire_model::tensors` numbers them. Data are read
-/// once, one piece after the other. Complexity: O(bytes).
+/// Returns: the hashes of all initializers, numbered as in `wire_model::tensors`. Data are read
+/// once, in sequence. Complexity: O(bytes).
 [[nodiscard]] inline std::vector<content_hash> hash_contents(const wire_model& model,
                                                              thread_limit threads = {}) {
     const auto tensors = model.tensors();

@@ -10,11 +10,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What happens to the files that hold a model's weights when the model goes to another folder.
+/// What happens to a model's weight files when the model is written to another folder.
 enum class data_placement : std::uint8_t {
     keep, ///< nothing: they stay where they are
-    link, ///< a hard link beside the new model
-    copy, ///< a copy beside the new model
+    link, ///< hard links next to the new model
+    copy, ///< copies next to the new model
 };
 
 /// Returns: `keep`, `link` or `copy`.

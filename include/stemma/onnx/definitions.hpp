@@ -11,12 +11,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: where a node stands: `#7`, or `5/body#2` in a body.
+/// Returns: the position of a node: `#7`, or `5/body#2` in a body.
 [[nodiscard]] inline std::string position_text(const onnx_model& model, id node) {
     return model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
 }
 
-/// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
+/// Returns: a node described so that a reader can find it: `node '/a/Add' (#7)`.
 [[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
     const auto position = position_text(model, node);
     return model.name(node).empty()
@@ -26,21 +26,21 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the values that have the name of one and stand in its graph, in the order of numbers:
-/// several where a model defines it more than once. Complexity: O(values).
+/// Returns: the values with the same name and graph as a given one, ascending: several if the model
+/// defines it more than once. Complexity: O(values).
 [[nodiscard]] inline std::vector<id> definitions_of(const onnx_model& model, id value) {
-    std::vector<id> found;
+    std::vector<id> result;
     for (id other = 0; other < model.value_count(); ++other) {
         if (model.graph_of_value(other) == model.graph_of_value(value) &&
             model.kind(other) != value_kind::undefined &&
             model.value_name(other) == model.value_name(value)) {
-            found.push_back(other);
+            result.push_back(other);
         }
     }
-    return found;
+    return result;
 }
 
-/// Returns: what defines a value, for a message: `node 'a' (#0) and node 'b' (#2)`.
+/// Returns: the definitions of a value, for a message: `node 'a' (#0) and node 'b' (#2)`.
 /// Complexity: O(values).
 [[nodiscard]] inline std::string definers_text(const onnx_model& model, id value) {
     const auto all = definitions_of(model, value);

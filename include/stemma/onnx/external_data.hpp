@@ -20,7 +20,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether an external-data location stays inside of the model's folder.
+/// Whether an external-data location is inside the model's folder.
 [[nodiscard]] inline bool is_inside_folder(std::string_view location) {
     const std::filesystem::path path(location);
     return !location.empty() && !path.is_absolute() && !detail::range::contains(path, "..") &&
@@ -29,7 +29,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns: the files that hold external data of initializers, as the model names them, sorted.
+/// Returns: the external data files of initializers, as named in the model, sorted.
 /// Complexity: O(initializers).
 [[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
     std::vector<std::string> files;
@@ -44,8 +44,8 @@ namespace detail {
     return files;
 }
 
-/// Returns: the files with external data that a model would look for in vain at `output`, as they
-///   stay beside the model, which is in another folder. Complexity: O(initializers).
+/// Returns: the external data files that would be missing next to `output`, as it is in another
+/// folder and they stay with the model. Complexity: O(initializers).
 [[nodiscard]] inline std::vector<std::string> files_left_behind(const wire_model& model,
                                                                 const std::string& output) {
     const auto folder = [](const std::string& path) {
@@ -55,12 +55,12 @@ namespace detail {
                                                   : external_files(model);
 }
 
-/// Puts the files with a model's external data beside `output`, when that is in another folder.
+/// Places the model's external data files next to `output`, if that is in another folder.
 ///
-/// A file that is there already is left alone when it is the same one, and refused otherwise unless
-/// it may be replaced.
-/// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
-///   missing file, `cannot_write`.
+/// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
+/// replaced.
+/// Throws: `error`: `malformed` for a location outside the model's folder, `cannot_read` for a
+/// missing file, `cannot_write`.
 /// Complexity: O(initializers + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement, bool replace = false) {
@@ -73,29 +73,30 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     for (const auto& location : external_files(model)) {
         if (!detail::is_inside_folder(location)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
-                               "'" + location + "' is outside of the model's folder"));
+                               "'" + location + "' is outside the model's folder"));
         }
         const auto from = from_folder / location;
         const auto to = to_folder / location;
         std::error_code failed;
         if (!fs::is_regular_file(from, failed)) {
-            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is no file"));
+            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is not a file"));
         }
         if (fs::equivalent(from, to, failed)) {
             continue;
         }
         fs::create_directories(to.parent_path(), failed);
         failed.clear();
-        // What is replaced may be mapped, or linked elsewhere: a new file takes its name.
+        // The replaced file may be mapped, or linked elsewhere: a new file takes its name.
         const bool replaces = replace && fs::is_regular_file(to);
-        const auto made = replaces ? fs::path(to.string() + ".stemma-new") : to;
+        const auto destination = replaces ? fs::path(to.string() + ".stemma-new") : to;
         if (replaces) {
-            fs::remove(made, failed);
+            fs::remove(destination, failed);
         }
-        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
-                                          : static_cast<void>(fs::copy_file(from, made, failed));
+        placement == data_placement::link
+            ? fs::create_hard_link(from, destination, failed)
+            : static_cast<void>(fs::copy_file(from, destination, failed));
         if (!failed && replaces) {
-            fs::rename(made, to, failed);
+            fs::rename(destination, to, failed);
         }
         if (failed) {
             STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));

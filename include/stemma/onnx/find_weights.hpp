@@ -21,10 +21,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a tensor in the file is to the model.
+/// The purpose of a stored tensor in the model.
 enum class weight_kind : std::uint8_t {
-    parameter,  ///< what training learns: kernels, matrices, biases, tables that are looked up
-    buffer,     ///< what it does not: running statistics, masks, first states, tables of positions
+    parameter,  ///< what training learns: kernels, matrices, biases, lookup tables
+    buffer,     ///< what it does not: running statistics, masks, initial states, position tables
     scale,      ///< of quantized values
     zero_point, ///< of quantized values
 };
@@ -35,18 +35,18 @@ enum class weight_kind : std::uint8_t {
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// A tensor of the file that is a weight, or belongs to one.
+/// A tensor in the file that is a weight, or belongs to one.
 struct stored_weight {
-    id value = no_id;                          ///< an initializer, or what a Constant gives
-    weight_kind kind = weight_kind::parameter; ///< what it is to the model
-    std::int64_t data_type = 0; ///< of its elements: a number in TensorProto.DataType
-    std::uint64_t elements = 0; ///< each of several that are packed into one counts
-    std::uint64_t bytes = 0;    ///< of its data
+    id value = no_id;                          ///< an initializer, or the output of a Constant
+    weight_kind kind = weight_kind::parameter; ///< its purpose in the model
+    std::int64_t data_type = 0;                ///< element type: a number in TensorProto.DataType
+    std::uint64_t elements = 0;                ///< counting each of several packed into one
+    std::uint64_t bytes = 0;                   ///< of its data
 };
 
 namespace detail {
 
-/// What all readers of each value take it for, also behind operators and calls that pass it on.
+/// What all readers of each value use it as, including behind operators and calls that pass it on.
 class value_roles {
 public:
     /// Requires: `model` and `table` outlive this.
@@ -77,21 +77,21 @@ public:
         }
     }
 
-    /// Whether some reader of a value takes it for that. Complexity: O(1).
+    /// Whether some reader of a value uses it in that role. Complexity: O(1).
     [[nodiscard]] bool taken_for(id value, input_role role) const noexcept {
         return (taken_[value] & bit(role)) != 0;
     }
 
-    /// Whether anything reads a value, or gives it away. Complexity: O(1).
+    /// Whether a value is read or returned. Complexity: O(1).
     [[nodiscard]] bool is_used(id value) const noexcept { return (taken_[value] & used) != 0; }
 
-    /// Whether an operator reads a value that is neither of the standard nor listed.
+    /// Whether the value is read by an operator that is neither standard nor listed.
     [[nodiscard]] bool read_by_unknown(id value) const noexcept {
         return (taken_[value] & unknown) != 0;
     }
 
-    /// Returns: how many bits each of the elements has that a value is packed of, as its first
-    /// reader says that has packed ones; 0 where none has. Complexity: O(fields of the node).
+    /// Returns: the number of bits of the elements packed into each of a value's, according to the
+    /// first reader that unpacks them; 0 if none does. Complexity: O(fields of the node).
     [[nodiscard]] unsigned packed_bits(id value) const {
         if (packer_[value] == no_id) {
             return 0;
@@ -130,8 +130,8 @@ private:
         }
     }
 
-    /// Finds the nodes that move nothing but constants: what reads their results says what those
-    /// are. Of what comes into a function that is not known; it may be one where it is alone.
+    /// Finds the nodes that move only constants: the readers of their results determine what those
+    /// are. An unknown function's input may be one if it is the only input.
     void find_constants() {
         constant_.assign(model_.value_count(), 0);
         for (id value = 0; value < model_.value_count(); ++value) {
@@ -155,7 +155,7 @@ private:
         }
     }
 
-    /// By formal input of a function what its calls give.
+    /// Lists what calls pass to each formal input of a function.
     void list_calls() {
         for (id node = 0; node < model_.node_count(); ++node) {
             if (const auto f = model_.callee(node); f != no_id) {
@@ -194,7 +194,7 @@ private:
             }
         }
         if (row == nullptr && model_.callee(node) != no_id) {
-            return; // the body says it
+            return; // determined by the body
         }
         for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
             const auto value = inputs[slot];
@@ -219,7 +219,7 @@ private:
                row->output(value - model_.first_output(producer)) == input_role::scale;
     }
 
-    /// What a value is taken for, those are taken for that it is made of.
+    /// Propagates a value's roles to the values it is made from.
     void pass_on(id value) {
         if (const auto producer = model_.producer(value);
             producer != no_id && constant_[value] != 0) {
@@ -235,19 +235,19 @@ private:
     const wire_model& model_;
     std::vector<const operator_roles*> rows_; // by number of the operator
     std::vector<roles> taken_;                // by value
-    std::vector<id> packer_;                  // by value: a node that reads it packed
-    std::vector<std::uint8_t> constant_;      // by value: 2 surely, 1 perhaps
-    std::vector<std::pair<id, id>> given_;    // formal input of a function, value of a call
-    std::vector<id> open_;                    // values of which more is known than was passed on
+    std::vector<id> packer_;                  // by value: a node that unpacks it
+    std::vector<std::uint8_t> constant_;      // by value: 2 certainly, 1 possibly
+    std::vector<std::pair<id, id>> given_;    // formal input of a function, argument of a call
+    std::vector<id> open_;                    // values with roles not yet propagated
 };
 
-/// Whether whole numbers of a type are narrow enough to stand for real ones: of 16 bits or less.
+/// Whether an integer type is narrow enough to represent real numbers: at most 16 bits.
 [[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
     const auto name = data_type_name(data_type);
     return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
 }
 
-/// Returns: what a tensor is; nothing where it is no weight.
+/// Returns: what a tensor is; nothing if it is no weight.
 [[nodiscard]] inline std::optional<weight_kind>
 kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool in_constant) {
     const auto type = data_type_name(header.data_type);
@@ -273,7 +273,7 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
     if (taken_for(input_role::index)) {
         return std::nullopt;
     }
-    const bool alone = in_constant && header.elements() == 1; // a number of the computation
+    const bool alone = in_constant && header.elements() == 1; // a scalar of the computation
     const bool packed = narrow && bits_of_type(header.data_type) < 8;
     const bool foreign = narrow && header.dims.size() > 1 && roles.read_by_unknown(value);
     return !alone && (real || packed || foreign || taken_for(input_role::dequantized))
@@ -281,7 +281,7 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
                : std::nullopt;
 }
 
-/// Calls `f(tensor)` with a reader of the tensor that a Constant gives, if it gives one.
+/// Calls `f(tensor)` with a reader of the tensor of a Constant, if it has one.
 template <class Function>
 void with_constant_tensor(const wire_model& model, id node, Function f) {
     node_attributes(model, node).for_each([&](std::string_view name, wire_reader attribute) {
@@ -295,12 +295,11 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
 
 } // namespace detail
 
-/// Finds the weights of a model: parameters, and what else is stored beside them. What a parameter
-/// is, docs/formats.md says; nothing else in stemma decides it.
+/// Finds the weights of a model: parameters, and what is stored along with them. docs/formats.md
+/// defines parameters; stemma uses no other definition.
 ///
-/// Each tensor counts once, however many nodes read it; one that nothing reads is none. In the
-/// order of the file: initializers, then Constants. Complexity: O(nodes + reads + fields of
-/// tensors).
+/// Each tensor counts once, however many nodes read it; unread ones do not count. In file order:
+/// initializers, then Constants. Complexity: O(nodes + reads + fields of tensors).
 [[nodiscard]] inline std::vector<stored_weight> find_weights(const wire_model& model,
                                                              const input_roles& table = {}) {
     const detail::value_roles roles(model, table);

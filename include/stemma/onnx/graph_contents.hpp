@@ -11,17 +11,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What lies below every graph and every node of a model: the other direction of `owner`.
+/// What is nested in each graph and node of a model: the inverse of `owner`.
 class graph_contents {
 public:
-    /// Complexity: O(nodes + graphs), and once more for every level of bodies.
+    /// Complexity: O(nodes + graphs), and again for every level of bodies.
     explicit graph_contents(const onnx_model& model)
         : root_(model.graph_count())
         , own_(model.graph_count())
         , nodes_(model.graph_count())
         , bodies_(model.graph_count()) {
         for (id g = 0; g < model.graph_count(); ++g) {
-            // A body comes after the graph that holds it.
+            // A body comes after the graph that contains it.
             const bool is_body = model.graph(g).kind == graph_kind::body;
             root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
             if (is_body) {
@@ -44,15 +44,15 @@ public:
         }
     }
 
-    /// Returns: the main graph or function that a graph lies in, or is.
+    /// Returns: the main graph or function that contains a graph, or is it.
     [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
-    /// Returns: the nodes of a graph and of all bodies below it, ascending.
+    /// Returns: the nodes of a graph and of all nested bodies, ascending.
     [[nodiscard]] std::span<const id> nodes(id g) const noexcept {
         return bodies_[g].empty() ? own_[g] : nodes_[g];
     }
-    /// Returns: those of them that are in no body below, by position.
+    /// Returns: those of them not in nested bodies, by position.
     [[nodiscard]] std::span<const id> own_nodes(id g) const noexcept { return own_[g]; }
-    /// Returns: the bodies below a graph, ascending.
+    /// Returns: the bodies nested in a graph, ascending.
     [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
     /// Returns: the nodes directly in the bodies of a node, ascending.
     [[nodiscard]] std::span<const id> inner_nodes(id node) const {
@@ -69,8 +69,8 @@ private:
     [[nodiscard]] bool owns(id node) const { return !owns_.empty() && owns_[node]; }
 
     [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
-        const auto found = in.find(node);
-        return found == in.end() ? std::span<const id>() : std::span<const id>(found->second);
+        const auto entry = in.find(node);
+        return entry == in.end() ? std::span<const id>() : std::span<const id>(entry->second);
     }
 
     template <class Function>
@@ -83,9 +83,9 @@ private:
 
     std::vector<id> root_; // by graph
     std::vector<std::vector<id>> own_;
-    std::vector<std::vector<id>> nodes_; // where there are bodies below
+    std::vector<std::vector<id>> nodes_; // if there are nested bodies
     std::vector<std::vector<id>> bodies_;
-    std::vector<bool> owns_; // by node: has bodies; empty where none has
+    std::vector<bool> owns_; // by node: has bodies; empty if none has
     lists inner_;
     lists bodies_of_;
 };

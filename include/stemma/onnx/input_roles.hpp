@@ -14,32 +14,32 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What an operator takes an input for, as far as that tells weights from other constants.
+/// What an operator uses an input as, as far as it distinguishes weights from other constants.
 enum class input_role : std::uint8_t {
-    operand,     ///< computes with it: its type says whether it is a weight
-    weight,      ///< kernel, matrix, bias: a weight of whatever type
-    buffer,      ///< what no training learns: running statistics, masks, first states, tables
-    scale,       ///< that quantized values are multiplied with
-    zero_point,  ///< that is subtracted from quantized values
-    index,       ///< where, how far and in which shape
-    moved,       ///< comes out again: what reads the result says what it is
-    dequantized, ///< comes out as real numbers: what reads them says what it is
-    factor,      ///< an operand; a scale where another factor is one
+    operand,     ///< computes with it: its type decides whether it is a weight
+    weight,      ///< kernel, matrix, bias: a weight of any type
+    buffer,      ///< not learned: running statistics, masks, initial states, tables
+    scale,       ///< multiplies quantized values
+    zero_point,  ///< is subtracted from quantized values
+    index,       ///< positions, extents and shapes
+    moved,       ///< passed through: the reader of the result decides
+    dequantized, ///< passed through as real numbers: their reader decides
+    factor,      ///< an operand; a scale if another factor is one
 };
 
 /// What one operator does with its inputs.
 struct operator_roles {
     std::string_view inputs;         ///< a letter for each, see `input_roles`
-    std::string_view outputs;        ///< the same for what it makes; mostly ""
-    std::string_view bits_attribute; ///< which says how many bits a packed element has
-    unsigned bits = 0;               ///< that many where the node does not say; 0: never packed
+    std::string_view outputs;        ///< the same for outputs; mostly ""
+    std::string_view bits_attribute; ///< the attribute with the number of bits of a packed element
+    unsigned bits = 0;               ///< its default; 0: never packed
 
-    /// Returns: the role of an input; `operand` where nothing is said of it. Complexity: O(1).
+    /// Returns: the role of an input; `operand` if unspecified. Complexity: O(1).
     [[nodiscard]] constexpr input_role input(std::size_t slot) const noexcept {
         return of(inputs, slot);
     }
 
-    /// Returns: the role of an output, as far as it is a scale or a zero point. Complexity: O(1).
+    /// Returns: the role of an output, if it is a scale or a zero point. Complexity: O(1).
     [[nodiscard]] constexpr input_role output(std::size_t slot) const noexcept {
         return of(outputs, slot);
     }
@@ -47,7 +47,7 @@ struct operator_roles {
 private:
     [[nodiscard]] static constexpr input_role of(std::string_view letters,
                                                  std::size_t slot) noexcept {
-        if (letters.ends_with('*')) { // the letter before it goes on
+        if (letters.ends_with('*')) { // repeats the letter before it
             slot = std::min(slot, letters.size() - 2);
         }
         switch (slot < letters.size() ? letters[slot] : '.') {
@@ -75,11 +75,10 @@ private:
 
 namespace detail {
 
-/// What operators take their inputs for, one operator on a line, `domain::type` where domains
-/// differ: a letter for each input (`.` operand, `w` weight, `b` buffer, `s` scale, `z` zero point,
-/// `i` index, `>` moved, `d` dequantized, `f` factor; `*`: and so on), behind `->` one for each
-/// output, behind `/` the attribute that says how many bits a packed element has, and how many
-/// else.
+/// The roles of operators' inputs, one operator per line, `domain::type` if domains differ: a
+/// letter for each input (`.` operand, `w` weight, `b` buffer, `s` scale, `z` zero point, `i`
+/// index, `>` moved, `d` dequantized, `f` factor; `*`: and so on), after `->` one for each output,
+/// after `/` the attribute with the number of bits of a packed element, and its default.
 inline constexpr std::string_view operator_input_roles = R"(
 Conv .ww
 ConvTranspose .ww
@@ -185,14 +184,13 @@ GroupQueryAttention ...bbiibbi.w
 
 } // namespace detail
 
-/// Which operators take which of their inputs for what: a table, so that another can be put in its
-/// place.
+/// The roles of operators' inputs: a replaceable table.
 class input_roles {
 public:
-    /// Operators of the standard, and those of ONNX Runtime.
+    /// Standard operators, and those of ONNX Runtime.
     input_roles() : input_roles(detail::operator_input_roles) {}
 
-    /// Reads a table of the form of `detail::operator_input_roles`.
+    /// Parses a table of the form of `detail::operator_input_roles`.
     /// Requires: `table` outlives this. Complexity: O(length).
     explicit input_roles(std::string_view table) {
         while (!table.empty()) {
@@ -202,18 +200,18 @@ public:
         }
     }
 
-    /// Returns: what is said of an operator, of its domain or of any; null where it is not listed.
+    /// Returns: the entry of an operator, for its domain or for any; null if it is not listed.
     /// Complexity: O(length), expected.
     [[nodiscard]] const operator_roles* find(std::string_view domain, std::string_view type) const {
         if (!domain.empty()) {
             std::string full(domain);
-            const auto known = rows_.find(full.append("::").append(type));
-            if (known != rows_.end()) {
-                return &known->second;
+            const auto entry = rows_.find(full.append("::").append(type));
+            if (entry != rows_.end()) {
+                return &entry->second;
             }
         }
-        const auto known = rows_.find(std::string(type));
-        return known == rows_.end() ? nullptr : &known->second;
+        const auto match = rows_.find(std::string(type));
+        return match == rows_.end() ? nullptr : &match->second;
     }
 
 private:

@@ -17,7 +17,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether the main graph of a large file comes to an initializer with much data after little else.
+/// Whether the main graph of a large file has an initializer with much data near its beginning.
 [[nodiscard]] inline bool is_mostly_data(std::string_view bytes, std::string_view file) {
     constexpr std::size_t large_file = std::size_t{1} << 26U;
     constexpr std::uint32_t large_tensor = 1U << 18U;
@@ -43,19 +43,19 @@ namespace detail {
 
 } // namespace detail
 
-/// Throws: `error` of `error_code::malformed`, which says what a file is that is no model, where
-/// that can be seen. Complexity: O(1), but for blanks that it begins with.
+/// Throws: `error` of `error_code::malformed` that says what the file is, if it is recognizably no
+/// model. Complexity: O(1) after leading blanks.
 inline void refuse_foreign(const mapped_file& file) {
     if (const auto foreign = detail::foreign_file_text(file.bytes()); !foreign.empty()) {
         STEMMA_THROW(error(error_code::malformed, file.path(), "", foreign));
     }
 }
 
-/// Returns: a model's file, mapped in small pages where that keeps tensor data that nobody reads
-/// out of the memory of the process; elsewhere larger ones are faster.
-/// Throws: as `mapped_file`, and `error` of `error_code::malformed`, which says what a file is that
-///   is no model.
-/// Complexity: O(1), as few fields are looked at.
+/// Returns: a model's file, mapped in small pages if that keeps unread tensor data out of the
+/// process's memory; otherwise larger ones are faster.
+/// Throws: as `mapped_file`, and `error` of `error_code::malformed` that says what the file is, if
+/// it is recognizably no model.
+/// Complexity: O(1), as few fields are examined.
 [[nodiscard]] inline mapped_file map_model(const std::string& path) {
     mapped_file file(path);
     refuse_foreign(file);

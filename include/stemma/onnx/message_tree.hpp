@@ -18,33 +18,33 @@ namespace stemma::inline STEMMA_ABI {
 
 class edited_field;
 
-/// A protobuf message as it is to be written: ranges of mapped files, new fields between them, and
-/// messages in messages, whose lengths follow from what they hold.
+/// A protobuf message to be written: ranges of mapped files, new fields between them, and nested
+/// messages, whose lengths follow from their contents.
 ///
-/// It is made from front to back. `edit` steps through the fields of a message that a file has and
-/// lets each be erased, set, or edited inside; those that are left alone stay as they are, padding,
-/// unknown fields, order and all, and neighbours become one range, so that a model of which one
-/// node changes is a handful of ranges. `append` adds fields. Sizes are known as soon as a message
-/// is complete: nothing is measured again, and writing is one pass.
+/// It is built from front to back. `edit` iterates over the fields of a message in a file; each can
+/// be erased, set, or edited recursively. The others stay as they are, including padding, unknown
+/// fields and order, and adjacent ones become one range, so a model with one changed node is a
+/// handful of ranges. `append` adds fields. Sizes are known as soon as a message is complete:
+/// nothing is measured again, and writing is one pass.
 ///
-/// All verbs that change files make one, but for `tag` and `strip`: they change nearly every
-/// message, and little in each, so that `rewrite` measures and writes these as it meets them, by
-/// several threads and without a tree in memory.
+/// Used by all verbs that change files except `tag` and `strip`: those change nearly every message,
+/// and little in each, so `rewrite` measures and writes messages as it meets them, in several
+/// threads and without a tree in memory.
 class message_tree {
 public:
-    /// The number of a file that is not there when the tree is written: its bytes are copied.
+    /// The number of a file that no longer exists when the tree is written: its bytes are copied.
     static constexpr id in_memory = no_id;
 
-    /// Fields of at most so many bytes that stay are copied where they follow new ones: a range of
-    /// the file would take more memory.
+    /// Unchanged fields of at most this size are copied if they follow new ones: a range of the
+    /// file would take more memory.
     static constexpr std::uint32_t usual_copies = 32;
 
     message_tree() = default;
 
-    /// With another limit than `usual_copies`; 0 makes a range of all that stays.
+    /// With a limit other than `usual_copies`; 0 makes ranges of everything unchanged.
     explicit message_tree(std::uint32_t most_copied) : most_copied_(most_copied) {}
 
-    /// Appends bytes of file number `file`. Adjacent ranges become one.
+    /// Appends bytes of file number `file`. Adjacent ranges are merged.
     void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
         if (size == 0) {
             return;
@@ -60,14 +60,14 @@ public:
         take_text(begin);
     }
 
-    /// Appends a field of bytes.
+    /// Appends a length-delimited field.
     void append(std::uint32_t field, std::string_view content) {
         const auto begin = text_.size();
         detail::append_field(field, content, text_);
         take_text(begin);
     }
 
-    /// Appends a field that holds a number.
+    /// Appends a numeric field.
     void append_number(std::uint32_t field, std::int64_t number) {
         const auto begin = text_.size();
         detail::append_number(field, number, text_);
@@ -89,17 +89,17 @@ public:
         close(opened);
     }
 
-    /// Appends a message that is complete as a field. Complexity: as below.
+    /// Appends a complete message as a field. Complexity: as below.
     void append(std::uint32_t field, const message_tree& content) {
         append(field, [&] { append(content); });
     }
 
-    /// Appends all fields of another tree, over the same files.
+    /// Appends all fields of another tree over the same files.
     /// Complexity: O(pieces + bytes of texts).
     void append(const message_tree& other) { append(other, 0, other.pieces_.size()); }
 
-    /// Appends a message of file 0, of which `file` are the bytes, as a field: as it stands there,
-    /// when its tag and length are written as we would.
+    /// Appends a message of file 0, whose bytes are `file`, as a field: verbatim, if its tag and
+    /// length are encoded as we would.
     void append_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
                         std::uint32_t size) {
         char text[2 * detail::max_varint_size];
@@ -113,25 +113,26 @@ public:
         }
     }
 
-    /// Appends the message that `fields` reads, of file number `file`: `change(field)` is asked for
-    /// each `edited_field` what becomes of it, and may append fields in front of it.
-    /// Returns: whether anything is not as it was.
+    /// Appends the message that `fields` reads, of file number `file`: `change(field)` decides
+    /// about each `edited_field`, and may append fields before it.
+    /// Returns: whether anything has changed.
     /// Complexity: O(fields), and that of `change`.
     template <std::invocable<edited_field&> Function>
     bool edit(detail::wire_reader fields, Function change, id file = 0);
 
-    /// The same as a field, if anything changes. Returns: whether it did. Complexity: as above.
+    /// The same as a field, but only if anything changes. Returns: whether it did. Complexity: as
+    /// above.
     template <std::invocable<edited_field&> Function>
     bool append_edited(std::uint32_t field, detail::wire_reader fields, Function change,
                        id file = 0);
 
-    /// Returns: bytes, those of ranges included.
+    /// Returns: the size in bytes, including ranges.
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-    /// Returns: how many pieces there are; what is appended next begins with another one.
+    /// Returns: the number of pieces; whatever is appended next begins another one.
     std::size_t seal() noexcept { return sealed_ = pieces_.size(); }
 
-    /// Appends `count` pieces of another tree, over the same files, from number `first` on.
+    /// Appends `count` pieces of another tree over the same files, from number `first` on.
     /// Requires: `other` was sealed at both ends. Complexity: O(count + bytes of texts between
     /// them).
     void append(const message_tree& other, std::size_t first, std::size_t count) {
@@ -166,7 +167,7 @@ public:
         }
     }
 
-    /// Hands everything to a splice sink over the one file there is.
+    /// Passes everything to a splice sink over the only file.
     /// Complexity: O(bytes).
     template <class Sink>
     void write(Sink& sink) const {
@@ -177,7 +178,7 @@ public:
             [&](std::string_view text) { sink.write(text); });
     }
 
-    /// Returns: everything, over the one file there is. Complexity: O(bytes).
+    /// Returns: everything, over the only file. Complexity: O(bytes).
     [[nodiscard]] std::string text(std::string_view file) const {
         std::string bytes;
         bytes.reserve(size_);
@@ -194,8 +195,8 @@ private:
     static constexpr id header_of_message = no_id - 1;
 
     struct piece {
-        std::uint64_t begin = 0; // in the file, or in `text_`; of a header: the number of the field
-        std::uint64_t size = 0;  // of a header: of what the message holds
+        std::uint64_t begin = 0; // in the file, or in `text_`; for a header: the field number
+        std::uint64_t size = 0;  // for a header: of the message's content
         id file = no_id;
     };
 
@@ -203,7 +204,7 @@ private:
         return detail::varint_size(header.begin << 3U) + detail::varint_size(header.size);
     }
 
-    /// A message that is being appended, and what was there before.
+    /// A message being appended, and the preceding state.
     struct opened_message {
         std::size_t header;
         std::size_t text;
@@ -235,14 +236,14 @@ private:
         take_text(message.text);
     }
 
-    /// Forgets a message.
+    /// Discards a message.
     void drop(const opened_message& message) {
         pieces_.resize(message.header);
         text_.resize(message.text);
         size_ = message.size;
     }
 
-    /// Whether short pieces are better copied than referred to.
+    /// Whether short pieces are better copied than referenced.
     [[nodiscard]] bool ends_in_text() const noexcept {
         return !pieces_.empty() && pieces_.back().file >= header_of_message;
     }
@@ -267,31 +268,31 @@ private:
     std::vector<piece> pieces_;
     std::string text_;
     std::uint64_t size_ = 0;
-    std::size_t sealed_ = 0; // pieces that stay as they are
+    std::size_t sealed_ = 0; // pieces not to be merged with
     std::uint32_t most_copied_ = usual_copies;
 };
 
-/// A field of a message that a `message_tree` steps through. It stays as it is where nothing of the
-/// following is called.
+/// A field of a message that a `message_tree` iterates over. It stays as it is unless one of the
+/// functions below is called.
 class edited_field : public detail::wire_field {
 public:
     /// Requires: both outlive it.
     edited_field(message_tree& tree, const detail::wire_reader& around, id file)
         : tree_(tree), around_(around), file_(file) {}
 
-    /// Returns: the content of a field of bytes.
+    /// Returns: the content of a length-delimited field.
     [[nodiscard]] std::string_view text() const noexcept { return around_.text(*this); }
 
-    /// Returns: all of it, tag and length included.
+    /// Returns: the entire field, including tag and length.
     [[nodiscard]] std::string_view whole() const noexcept { return around_.whole(*this); }
 
-    /// Returns: a reader of the message that it holds.
+    /// Returns: a reader of the message in it.
     [[nodiscard]] detail::wire_reader inner() const noexcept { return around_.inner(*this); }
 
-    /// Returns: the reader of the message around it.
+    /// Returns: the reader of the enclosing message.
     [[nodiscard]] const detail::wire_reader& around() const noexcept { return around_; }
 
-    /// Puts it where the tree ends now, so that more can follow it; else that is done in the end.
+    /// Appends it to the tree now, so that more can follow it; otherwise that happens at the end.
     void keep() {
         is_done_ = true;
         if (file_ == message_tree::in_memory ||
@@ -302,10 +303,10 @@ public:
         }
     }
 
-    /// Leaves it out.
+    /// Drops it.
     void erase() noexcept { is_done_ = true; }
 
-    /// Gives it other content; where that is what it has, it stays as it is.
+    /// Replaces its content; if it is equal, the field stays as it is.
     void set(std::string_view other) {
         if (other != text()) {
             is_done_ = true;
@@ -313,15 +314,14 @@ public:
         }
     }
 
-    /// Gives it a message as content, which `make()` adds to the tree.
+    /// Replaces its content by a message, which `make()` adds to the tree.
     template <std::invocable Function>
     void replace(Function make) {
         is_done_ = true;
         tree_.append(number, make);
     }
 
-    /// Edits the message that it holds, see `message_tree::edit`. Where nothing changes inside, it
-    /// stays as it is.
+    /// Edits the message in it, see `message_tree::edit`. If nothing changes, it stays as it is.
     template <std::invocable<edited_field&> Function>
     void edit(Function change) {
         is_done_ = tree_.append_edited(number, inner(), change, file_);

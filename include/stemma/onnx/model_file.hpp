@@ -12,15 +12,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A file, and the model in it. Does not move, as the model refers to the bytes.
+/// A file, and the model in it. Immovable, as the model refers to the bytes.
 class model_file {
 public:
-    /// Throws: `error` for files that cannot be read, or that are damaged.
-    /// Complexity: linear in what is not tensor data.
+    /// Throws: `error` if the file cannot be read or is damaged.
+    /// Complexity: linear in everything except tensor data.
     explicit model_file(const std::string& path, thread_limit threads = {})
         : model_file(map_model(path), threads) {}
 
-    /// The same, of one that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    /// The same for a mapped file, or bytes in memory: `mapped_file::holding`.
     explicit model_file(mapped_file file, thread_limit threads = {})
         : file_(std::move(file)), model_(file_.bytes(), file_.path(), threads) {}
 
@@ -30,7 +30,7 @@ public:
     /// The bytes.
     [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
 
-    /// What they say.
+    /// The parsed model.
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
 
 private:

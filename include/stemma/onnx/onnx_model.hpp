@@ -14,13 +14,13 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Where a text stands in the bytes a model was read from.
+/// The position of a text in the bytes a model was read from.
 struct text_ref {
-    std::uint32_t offset = 0; ///< bytes from the start of what was read
-    std::uint32_t size = 0;   ///< bytes; 0 for "", wherever it is said to be
+    std::uint32_t offset = 0; ///< offset from the start of what was read
+    std::uint32_t size = 0;   ///< in bytes; 0 for "", whatever the offset
 };
 
-/// Where a graph stands in a model.
+/// The position of a graph in a model.
 enum class graph_kind : std::uint8_t {
     main,     ///< the model's own, number 0
     body,     ///< in an attribute of a node: of If, Loop, Scan
@@ -33,11 +33,11 @@ enum class value_kind : std::uint8_t {
     input,              ///< input of the main graph
     formal,             ///< input of a body or function
     initializer,        ///< dense, whether also listed as an input or not
-    sparse_initializer, ///< one of which only some elements are written
-    undefined,          ///< read, but made by nothing that can be seen from there
+    sparse_initializer, ///< stores only some elements
+    undefined,          ///< read, but not defined in scope
 };
 
-/// Returns: how reports call a kind of value.
+/// Returns: the name of a kind of value in reports.
 [[nodiscard]] constexpr std::string_view to_string(value_kind kind) noexcept {
     switch (kind) {
     case value_kind::result:
@@ -57,101 +57,99 @@ enum class value_kind : std::uint8_t {
 
 /// A graph, body or function of a model.
 struct graph_record {
-    graph_kind kind = graph_kind::main; ///< where the graph stands
-    id owner = no_id;                   ///< of a body: the node that holds it
+    graph_kind kind = graph_kind::main; ///< where the graph is
+    id owner = no_id;                   ///< of a body: the node that owns it
     id function = no_id;                ///< of a function: its number
-    text_ref attribute;                 ///< of a body: the attribute that holds it
-    id attribute_index = 0;             ///< of a body: its place in a list of graphs
-    bool listed = false;                ///< of a body: in a list of graphs rather than alone
-    text_ref name;                      ///< often "", for a function its own
-    id node_count = 0;                  ///< without those of bodies
+    text_ref attribute;                 ///< of a body: the attribute that contains it
+    id attribute_index = 0;             ///< of a body: its index in a list of graphs
+    bool listed = false;                ///< of a body: in a list of graphs rather than a single one
+    text_ref name;                      ///< often ""; that of a function
+    id node_count = 0;                  ///< excluding bodies
     std::vector<id> inputs;             ///< values
-    std::vector<id> outputs;            ///< values; `no_id` where the name is ""
+    std::vector<id> outputs;            ///< values; `no_id` if the name is ""
     std::vector<id> initializers;       ///< values, dense and sparse ones
 };
 
 /// A local function.
 struct function_record {
     text_ref domain;   ///< as written
-    text_ref name;     ///< which nodes have as their type
-    text_ref overload; ///< tells functions of one name apart; "" for most
+    text_ref name;     ///< the type of nodes that call it
+    text_ref overload; ///< distinguishes functions with the same name; usually ""
     id graph = no_id;  ///< the number of its body
 };
 
-/// An operator set that the model uses.
+/// An operator set imported by the model.
 struct opset_import {
     std::string_view domain;  ///< as written: "" or `ai.onnx` for the standard one
-    std::int64_t version = 0; ///< nodes mean the operators of this version
+    std::int64_t version = 0; ///< the version of the operators that nodes use
 };
 
 /// The structure of an ONNX model: graphs, nodes and values, as tables of 32-bit numbers over the
-/// bytes that hold the names. Tensor data, attributes and types stay where they are.
+/// bytes that contain the names. Tensor data, attributes and types stay in place.
 ///
-/// Nodes are numbered over all graphs in the order in which their messages end, so nodes of a body
-/// come before the node that holds the body: file order is a topological order where every graph is
-/// sorted. The outputs of nodes are the first values, in the order of nodes. Filled by `wire_model`
-/// and `proto_model`.
+/// Nodes are numbered over all graphs in the order in which their messages end, so nodes in a body
+/// precede the node that owns it: file order is a topological order if every graph is sorted. The
+/// outputs of nodes are the first values, in node order. Filled by `wire_model` and `proto_model`.
 class onnx_model {
 public:
-    /// Nodes of all graphs, those of bodies and functions included.
+    /// Nodes of all graphs, including bodies and functions.
     [[nodiscard]] id node_count() const noexcept { return static_cast<id>(nodes_.size()); }
 
-    /// Values of all graphs; a name that means several things is several values.
+    /// Values of all graphs; a name with several meanings is several values.
     [[nodiscard]] id value_count() const noexcept { return static_cast<id>(value_names_.size()); }
 
     /// The main graph, bodies and functions.
     [[nodiscard]] id graph_count() const noexcept { return static_cast<id>(graphs_.size()); }
 
-    /// Returns: the bytes that `ref` speaks of; valid as long as what the model was read from.
+    /// Returns: the bytes of `ref`; valid as long as what the model was read from.
     [[nodiscard]] std::string_view text(text_ref ref) const noexcept {
         return {base_ + ref.offset, ref.size};
     }
 
-    /// Returns: 0 where it is not written.
+    /// Returns: 0 if absent.
     [[nodiscard]] std::int64_t ir_version() const noexcept { return ir_version_; }
 
-    /// Returns: "" where it is not written; valid as long as what the model was read from.
+    /// Returns: "" if absent; valid as long as what the model was read from.
     [[nodiscard]] std::string_view producer_name() const noexcept { return text(producer_name_); }
 
-    /// Returns: "" where it is not written; valid as long as what the model was read from.
+    /// Returns: "" if absent; valid as long as what the model was read from.
     [[nodiscard]] std::string_view producer_version() const noexcept {
         return text(producer_version_);
     }
 
-    /// In file order; of the model, not of its functions.
+    /// In file order; those of the model, not of its functions.
     [[nodiscard]] std::span<const opset_import> opset_imports() const noexcept { return opsets_; }
 
-    /// Returns: "" where it is not written. Names need not differ.
+    /// Returns: the name, possibly "". Names need not be unique.
     [[nodiscard]] std::string_view name(id node) const noexcept { return text(nodes_[node].name); }
 
-    /// Returns: the type, or the name of the function that is called.
+    /// Returns: the type, or the name of the called function.
     [[nodiscard]] std::string_view op_type(id node) const noexcept {
         return text(operators_[nodes_[node].op].type);
     }
 
-    /// Returns: the domain; "" for the standard one, also where it is written `ai.onnx`.
+    /// Returns: the domain; "" for the standard one, even if written as `ai.onnx`.
     [[nodiscard]] std::string_view domain(id node) const noexcept {
         return operator_domain(nodes_[node].op);
     }
 
-    /// Returns: which of several functions of one name is called; "" for most nodes.
+    /// Returns: which of several functions with the same name is called; usually "".
     [[nodiscard]] std::string_view overload(id node) const noexcept {
         return text(operators_[nodes_[node].op].overload);
     }
 
-    /// Returns: a number that nodes share exactly when type, domain (as written) and overload are
-    /// equal.
+    /// Returns: a number that two nodes share iff type, domain (as written) and overload are equal.
     [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
 
-    /// Operators are numbered from 0 as nodes first have them.
+    /// Operators are numbered from 0 by first use.
     [[nodiscard]] id operator_count() const noexcept { return static_cast<id>(operators_.size()); }
 
-    /// Returns: as `op_type` of its nodes.
+    /// Returns: the `op_type` of its nodes.
     [[nodiscard]] std::string_view operator_type(id op) const noexcept {
         return text(operators_[op].type);
     }
 
-    /// Returns: as `domain` of its nodes.
+    /// Returns: the `domain` of its nodes.
     [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
         return detail::plain_domain(text(operators_[op].domain));
     }
@@ -162,9 +160,9 @@ public:
     [[nodiscard]] id graph_of(id node) const noexcept {
         return containers_[nodes_[node].container].graph;
     }
-    /// Returns: the place of a node among the nodes of its graph.
+    /// Returns: the position of a node among the nodes of its graph.
     [[nodiscard]] id position(id node) const noexcept { return nodes_[node].position; }
-    /// Returns: the node whose body a node is in, or `no_id`.
+    /// Returns: the node whose body contains a node, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return graphs_[graph_of(node)].owner; }
     /// Returns: the function a node calls, or `no_id`.
     [[nodiscard]] id callee(id node) const noexcept { return operators_[nodes_[node].op].callee; }
@@ -176,10 +174,11 @@ public:
         return std::span(inputs_).subspan(nodes_[node].first_input, end - nodes_[node].first_input);
     }
 
-    /// The first of the values a node makes, and how many; an omitted one has the name "".
+    /// The first of the values a node produces; they are consecutive, and an omitted one has the
+    /// name "".
     [[nodiscard]] id first_output(id node) const noexcept { return nodes_[node].first_output; }
 
-    /// Returns: how many outputs a node lists, omitted ones included.
+    /// Returns: the number of outputs of a node, including omitted ones.
     [[nodiscard]] id output_count(id node) const noexcept {
         const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_output : result_count_;
         return end - nodes_[node].first_output;
@@ -190,9 +189,9 @@ public:
         return text(value_names_[value]);
     }
 
-    /// Returns: where the value comes from, an initializer even if it is listed as an input.
+    /// Returns: where the value comes from; an initializer is one even if also listed as an input.
     [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
-    /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
+    /// Returns: the graph that defines a value, or that reads it if it is undefined.
     [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
     /// Whether a value is defined in a body of a node, at any depth. Complexity: O(depth).
     [[nodiscard]] bool is_inside(id value, id node) const noexcept {
@@ -202,27 +201,27 @@ public:
         }
         return graph(g).kind == graph_kind::body;
     }
-    /// Returns: the node that makes a value, or `no_id`.
+    /// Returns: the node that produces a value, or `no_id`.
     [[nodiscard]] id producer(id value) const noexcept {
         return value < result_count_ ? producers_[value] : no_id;
     }
 
-    /// Whether the file holds the value itself, dense or sparse.
+    /// Whether the file stores the value, dense or sparse.
     [[nodiscard]] bool is_initializer(id value) const noexcept {
         return kind(value) == value_kind::initializer ||
                kind(value) == value_kind::sparse_initializer;
     }
 
-    /// Graph 0 is the main one; a body comes after the graph that holds it.
+    /// Graph 0 is the main one; a body comes after the graph that contains it.
     [[nodiscard]] const graph_record& graph(id g) const noexcept { return graphs_[g]; }
 
-    /// In file order; `graph_record::function` and `callee` number them.
+    /// In file order; `graph_record::function` and `callee` refer to them by number.
     [[nodiscard]] std::span<const function_record> functions() const noexcept { return functions_; }
 
-    /// Values that were defined although their graph had one of that name already.
+    /// Values defined although their graph already had one with that name.
     [[nodiscard]] std::span<const id> redefined() const noexcept { return redefined_; }
 
-    /// Returns: the way to a graph: "" for the main one, `<position>/<attribute>[k]` for each body
+    /// Returns: the path of a graph: "" for the main one, `<position>/<attribute>[k]` for each body
     /// on the way, `@domain::name:overload` for a function. Complexity: O(length).
     [[nodiscard]] std::string graph_path(id g) const {
         const auto& record = graphs_[g];
@@ -248,19 +247,19 @@ public:
     }
 
 protected:
-    /// A message that holds nodes, or holds one that does: a graph, an attribute, a function.
+    /// A message that contains nodes, directly or indirectly: a graph, an attribute, a function.
     struct container_record {
-        std::uint32_t begin = 0; ///< of the content, behind the length
+        std::uint32_t begin = 0; ///< of the content, after the length
         std::uint32_t size = 0;
         id graph = no_id;
-        id parent = no_id;  ///< container around this one, where that is not a node
-        id owner = no_id;   ///< node around this one
+        id parent = no_id;  ///< enclosing container, if that is not a node
+        id owner = no_id;   ///< enclosing node
         id ends_before = 0; ///< nodes that end before this message does
     };
 
     /// One node.
     struct node_record {
-        std::uint32_t begin = 0; ///< of the content, behind the length
+        std::uint32_t begin = 0; ///< of the content, after the length
         std::uint32_t size = 0;
         text_ref name;
         id op = no_id;

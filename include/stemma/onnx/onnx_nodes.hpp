@@ -25,11 +25,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The nodes of an ONNX model as an operator view that leaves out the tensors between them: what
-/// their names, their metadata and the parameters say can be read while the graph is made.
+/// The nodes of an ONNX model as an operator view without the tensors between them: names, metadata
+/// and parameters can be read while the graph is built.
 ///
 /// Parameters are the initializers, and the outputs of Identity nodes that only pass one on:
-/// exporters make those for merged initializers and give them the name the merged one had.
+/// exporters create those for merged initializers, named as the merged ones were.
 ///
 /// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
@@ -79,54 +79,54 @@ public:
         }
     }
 
-    /// The model that was given.
+    /// The underlying model.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
     /// Valid as long as the view.
     [[nodiscard]] const detail::edgeless_graph& graph() const noexcept { return graph_; }
 
-    /// Returns: as `onnx_model::name`.
+    /// Returns: the same as `onnx_model::name`.
     [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
 
-    /// Returns: as `onnx_model::op_type`.
+    /// Returns: the same as `onnx_model::op_type`.
     [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
 
-    /// Returns: as `onnx_model::domain`.
+    /// Returns: the same as `onnx_model::domain`.
     [[nodiscard]] std::string_view domain(id node) const noexcept { return model_->domain(node); }
 
-    /// Returns: the name of a node's first output, "" when it has none.
+    /// Returns: the name of a node's first output, "" if it has none.
     [[nodiscard]] std::string_view result_name(id node) const noexcept {
         return model_->output_count(node) == 0 ? std::string_view{}
                                                : model_->value_name(model_->first_output(node));
     }
 
     /// Returns: see `inlined_calls::name`; valid as long as the view. Complexity: that of
-    /// `inlined_calls` when it is first called; then O(1) on average.
+    /// `inlined_calls` on the first call; then O(1) on average.
     [[nodiscard]] auto inlined_name(id node) const { return inlined_->of(*model_).name(node); }
 
-    /// Returns: the node whose body a node is in, or `no_id`.
+    /// Returns: the node whose body contains a node, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
-    /// Returns: the graph of a node of a body, else `no_id`.
+    /// Returns: the graph of a node in a body, else `no_id`.
     [[nodiscard]] id body(id node) const noexcept {
         return owner(node) == no_id ? no_id : model_->graph_of(node);
     }
 
-    /// Returns: how many parameters there are, read or not.
+    /// Returns: the number of parameters, read or not.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
 
-    /// Returns: the name of the value that parameter `p` is, or what `rename_parameters` gave it.
+    /// Returns: the name of the value that is parameter `p`, or its name by `rename_parameters`.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
         return p < names_.size() && !names_[p].empty() ? std::string_view(names_[p])
                                                        : model_->value_name(parameters_[p]);
     }
 
-    /// Gives parameters names that were found elsewhere, by number: those with "" and those behind
-    /// the last one keep the name of their value.
+    /// Gives parameters names determined elsewhere, by number: those with "" and those past the end
+    /// keep the name of their value.
     void rename_parameters(std::vector<std::string> names) { names_ = std::move(names); }
 
-    /// Returns: the value that parameter `p` is.
+    /// Returns: the value that is parameter `p`.
     [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
 
-    /// Calls `f` for the parameters a node reads; for none when it only passes one on.
+    /// Calls `f` for the parameters a node reads; not if it only passes one on.
     /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
@@ -135,8 +135,8 @@ public:
         }
     }
 
-    /// Leaves those parameters marked that are initializers with the same number in every element,
-    /// as far as the model itself holds the data. Complexity: O(parameters + data of those marked).
+    /// Leaves only those parameters marked that are initializers with all elements equal, as far as
+    /// the model itself stores the data. Complexity: O(parameters + data of those marked).
     void keep_uniform(std::vector<bool>& marked) const requires requires(const Model& model) {
         model.find_uniform(std::vector<bool>{});
     }
@@ -151,8 +151,8 @@ public:
         }
     }
 
-    /// Leaves those parameters marked that can only be weights: initializers of two extents or more
-    /// and of a type that does not count. Complexity: O(parameters).
+    /// Leaves only those parameters marked that must be weights: initializers with two or more
+    /// extents and of a type that does not count. Complexity: O(parameters).
     void keep_matrices(std::vector<bool>& marked) const requires requires(const Model& model) {
         model.find_matrices(std::vector<bool>{});
     }
@@ -171,13 +171,13 @@ public:
         }
     }
 
-    /// Whether a node asks for nothing but the shape of what it reads.
+    /// Whether a node uses only the shape of its inputs.
     [[nodiscard]] bool hides_data(id node) const noexcept {
         return hides_data_[model_->operator_id(node)];
     }
 
-    /// Whether a runtime joined a node with an activation or an addition beside it, as its type or
-    /// an attribute tells. Complexity: O(fields of the node).
+    /// Whether a runtime fused a node with a neighbouring activation or addition, according to its
+    /// type or an attribute. Complexity: O(fields of the node).
     [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
         model.has_attribute(node, std::string_view());
     }
@@ -187,7 +187,7 @@ public:
                 model_->has_attribute(node, "activation"));
     }
 
-    /// Whether a node reads a value that no node makes and that is no initializer.
+    /// Whether a node reads a value that is neither produced by a node nor an initializer.
     /// Complexity: O(inputs).
     [[nodiscard]] bool reads_data(id node) const noexcept {
         for (auto value : model_->inputs(node)) {
@@ -219,8 +219,8 @@ public:
         });
     }
 
-    /// Calls `f(node, name)` for the values that the result of a node was folded from, as far as
-    /// metadata tell.
+    /// Calls `f(node, name)` for the values that the result of a node was folded from, according to
+    /// metadata.
     template <class Function>
     void for_each_folded(Function f) const {
         for_each_origin([&](id value, std::string_view origin) {
@@ -240,7 +240,7 @@ public:
         });
     }
 
-    /// Returns: how many functions the model holds.
+    /// Returns: the number of functions in the model.
     [[nodiscard]] id function_count() const noexcept {
         return static_cast<id>(model_->functions().size());
     }
@@ -256,7 +256,7 @@ public:
     }
     /// Returns: the function a node calls, or `no_id`.
     [[nodiscard]] id callee(id node) const noexcept { return model_->callee(node); }
-    /// Returns: the function in whose body a node is, at any depth, or `no_id`.
+    /// Returns: the function whose body contains a node, at any depth, or `no_id`.
     /// Complexity: O(depth of the bodies).
     [[nodiscard]] id enclosing_function(id node) const noexcept {
         auto g = model_->graph_of(node);
@@ -266,7 +266,7 @@ public:
         return model_->graph(g).function;
     }
 
-    /// Whether a node is in a function that folding made, or calls one.
+    /// Whether a node is in a function made by folding, or calls one.
     [[nodiscard]] bool is_folded(id node) const noexcept {
         if (folded_functions_.empty()) {
             return false;
@@ -275,11 +275,11 @@ public:
         return (around != no_id && folded_functions_[around]) ||
                (callee(node) != no_id && folded_functions_[callee(node)]);
     }
-    /// Returns: the way from the module of the function around, or from the root, to that of a
+    /// Returns: the path from the module of the enclosing function, or from the root, to that of a
     /// node.
     [[nodiscard]] std::string_view fold_path(id node) const {
-        const auto found = fold_paths_.find(node);
-        return found == fold_paths_.end() ? std::string_view() : found->second;
+        const auto entry = fold_paths_.find(node);
+        return entry == fold_paths_.end() ? std::string_view() : entry->second;
     }
 
     /// Calls `f(argument)` for every input slot of a node. Complexity: O(inputs).
@@ -296,8 +296,8 @@ public:
     }
 
 private:
-    /// Returns: the initializer that a parameter is, or that is passed on to it; `no_id` where
-    /// nodes pass on each other's.
+    /// Returns: the initializer that a parameter is or passes on; `no_id` if nodes pass on each
+    /// other's.
     [[nodiscard]] id initializer_of(id p) const noexcept {
         auto value = parameters_[p];
         for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
@@ -327,7 +327,7 @@ private:
         }
     }
 
-    /// Functions that are called with a path were made by folding.
+    /// Functions called with a path were made by folding.
     void read_fold_paths() {
         folded_functions_.resize(model_->functions().size(), false);
         for (id node = 0; node < model_->node_count(); ++node) {
@@ -388,19 +388,19 @@ private:
 
     const Model* model_;
     detail::edgeless_graph graph_;
-    std::vector<id> parameters_;        // initializers, then results that are one
-    std::vector<std::string> names_;    // of parameters, where others than those of the values
+    std::vector<id> parameters_;        // initializers, then results that pass one on
+    std::vector<std::string> names_;    // of parameters, if different from those of the values
     detail::ranked_ids are_parameters_; // values
-    id passed_on_ = 0;                  // how many results
+    id passed_on_ = 0;                  // number of results among them
     detail::parameter_reads reads_;
-    std::vector<id> formal_slots_; // by value, where there are functions
+    std::vector<id> formal_slots_; // by value, if there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
-    std::vector<bool> folded_functions_; // empty where nothing is folded
+    std::vector<bool> folded_functions_; // empty if nothing is folded
     std::shared_ptr<detail::late_inlined_calls> inlined_ =
         std::make_shared<detail::late_inlined_calls>();
-    std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
-    bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
+    std::unordered_map<id, std::string_view> fold_paths_; // by node, if it has one
+    bool our_namespaces_ = false; // the nodes' `namespace` entries were written by stemma
 };
 
 } // namespace stemma::inline STEMMA_ABI

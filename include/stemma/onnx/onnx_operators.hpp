@@ -32,7 +32,7 @@ public:
     /// See `flat_graph`; valid as long as the view.
     [[nodiscard]] const operator_graph& graph() const noexcept { return graph_; }
 
-    /// Whether along this edge an If or a Loop reads its condition.
+    /// Whether an If or a Loop reads its condition along this edge.
     [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
         const auto slot = get(detail::in_port, graph_, e);
         return (slot == 0 && this->op_type(e.target) == "If") ||

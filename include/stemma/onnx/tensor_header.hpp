@@ -15,16 +15,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a TensorProto says of its data.
+/// The description of a TensorProto's data.
 struct tensor_header {
     std::vector<std::int64_t> dims; ///< as written; empty for a scalar
     std::int64_t data_type = 0;     ///< number in TensorProto.DataType
     bool external = false;          ///< the data are in another file
     std::string_view location;      ///< of external data: the file, relative to the model's folder
-    std::uint64_t offset = 0;       ///< bytes from the start of that file
-    std::uint64_t length = 0;       ///< bytes; 0 where it is not written: then all that follow
+    std::uint64_t offset = 0;       ///< offset from the start of that file
+    std::uint64_t length = 0;       ///< in bytes; 0 if absent: up to the end of the file
 
-    /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
+    /// Returns: the product of the dims; 0 if one is negative or the product overflows.
     /// Complexity: O(rank).
     [[nodiscard]] std::uint64_t elements() const noexcept {
         std::uint64_t product = 1;
@@ -38,7 +38,7 @@ struct tensor_header {
     }
 };
 
-/// Returns: the name of a data type as PyTorch prints it, "" for an unknown number.
+/// Returns: the name of a data type as PyTorch prints it, "" for an unknown one.
 [[nodiscard]] constexpr std::string_view data_type_name(std::int64_t data_type) noexcept {
     constexpr std::array<std::string_view, 27> names{"",
                                                      "float32",
@@ -72,14 +72,14 @@ struct tensor_header {
 
 namespace detail {
 
-/// Whether tensors of a type hold weights rather than indices, shapes, flags or text.
+/// Whether tensors of this type hold weights rather than indices, shapes, flags or text.
 [[nodiscard]] constexpr bool is_floating_type(std::int64_t data_type) noexcept {
     return data_type_name(data_type).find("float") != std::string_view::npos;
 }
 
 } // namespace detail
 
-/// Reads dims, type and place of the data of a tensor; the data itself is not touched.
+/// Reads dims, type and location of a tensor's data, without touching the data.
 /// Complexity: O(fields).
 [[nodiscard]] inline tensor_header read_tensor_header(detail::wire_reader fields) {
     using at = detail::onnx_fields::tensor;
@@ -111,7 +111,7 @@ namespace detail {
     return header;
 }
 
-/// The same of an initializer. For a sparse one: of its values. Complexity: O(fields).
+/// The same for an initializer; for a sparse one, of its values. Complexity: O(fields).
 [[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
                                                       const tensor_ref& tensor) {
     return read_tensor_header(model.reader(tensor.message));

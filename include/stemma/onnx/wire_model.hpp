@@ -22,23 +22,22 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The structure of an ONNX file, read from its bytes in one pass. Tensor data is not touched.
+/// The structure of an ONNX file, read from its bytes in one pass. Tensor data are not touched.
 ///
-/// Reads what protobuf's own parser would make of the bytes, newer fields included: fields in any
-/// order, repeated ones merged, unknown ones passed over. `training_info` is left alone.
+/// Reads the bytes as protobuf's own parser would, including newer fields: fields in any order,
+/// repeated ones merged, unknown ones skipped. `training_info` is ignored.
 class wire_model : public detail::model_scan {
 public:
     /// Requires: `bytes` outlives the model. `file` names it in errors.
-    /// Throws: `error` when the bytes are no model (`malformed`), or are 4 GiB or more, or nest
-    /// bodies
-    ///   deeper than protobuf allows (`unsupported`).
+    /// Throws: `error` if the bytes are no model (`malformed`), or are 4 GiB or more, or nest
+    /// bodies deeper than protobuf allows (`unsupported`).
     /// Complexity: O(bytes that are not tensor data).
     explicit wire_model(std::string_view bytes, std::string file = "model",
                         thread_limit threads = {})
         : model_scan(bytes, std::move(file)) {
         if (bytes.size() > 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::unsupported, file_, "",
-                               "larger than 4 GiB; protobuf itself ends at 2 GiB"));
+                               "larger than 4 GiB; protobuf's own limit is 2 GiB"));
         }
         if (bytes.empty()) {
             STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
@@ -55,10 +54,10 @@ public:
 
     using model_scan::reader;
 
-    /// As they were given; valid as long as the file.
+    /// The bytes passed in; valid as long as the file.
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
 
-    /// Returns: the name that was given, for messages.
+    /// Returns: the name passed in, for messages.
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
     /// Returns: a reader of the content of one message of the file.
@@ -66,7 +65,7 @@ public:
         return {base_, message.begin, message.begin + message.size, file_};
     }
 
-    /// Returns: where the message of a node is.
+    /// Returns: the position of a node's message.
     [[nodiscard]] message_ref message(id node) const noexcept {
         return {nodes_[node].begin, nodes_[node].size, nodes_[node].container};
     }
@@ -83,14 +82,15 @@ public:
         return model_metadata_;
     }
 
-    /// Returns: how many bytes the length in front of a node, a tensor or a value info takes.
+    /// Returns: the size of the length prefix of a node, a tensor or a value info.
     [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
         // Looking back would touch the bytes of the message once more.
         return padding_ ? message.begin - detail::length_position(base_, message.begin)
                         : static_cast<std::uint32_t>(detail::varint_size(message.size));
     }
 
-    /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
+    /// Whether a node has a field that may contain metadata, a doc_string, or one of our
+    /// attributes.
     [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
 
     /// Whether a node has entries in `metadata_props`.
@@ -99,14 +99,14 @@ public:
     }
 
     /// Whether an initializer has entries in `metadata_props`. Requires: it is one of `tensors`.
-    /// Complexity: O(log initializers that have some).
+    /// Complexity: O(log initializers with entries).
     [[nodiscard]] bool has_metadata(const tensor_ref& tensor) const noexcept {
         return std::binary_search(described_tensors_.begin(), described_tensors_.end(),
                                   static_cast<id>(&tensor - tensors_.data()));
     }
 
     /// Whether a value info has entries in `metadata_props`. Requires: it is one of `value_infos`.
-    /// Complexity: O(log value infos that have some).
+    /// Complexity: O(log value infos with entries).
     [[nodiscard]] bool has_metadata(const value_info_ref& info) const noexcept {
         return std::binary_search(described_infos_.begin(), described_infos_.end(),
                                   static_cast<id>(&info - value_infos_.data()));
@@ -114,13 +114,13 @@ public:
 
     using onnx_model::container_record;
 
-    /// Name, docs, metadata and whatever else graphs say beside nodes, values and tensors, in file
-    /// order.
+    /// Name, docs, metadata and any other fields of graphs besides nodes, values and tensors, in
+    /// file order.
     [[nodiscard]] std::span<const graph_field> graph_fields() const noexcept {
         return graph_fields_;
     }
 
-    /// Messages that hold nodes, or hold one that does, in the order in which they begin.
+    /// Messages that contain nodes, directly or indirectly, in the order in which they begin.
     [[nodiscard]] std::span<const container_record> containers() const noexcept {
         return containers_;
     }
@@ -154,7 +154,7 @@ public:
         }
     }
 
-    /// Whether a node has an attribute of a name. Complexity: O(fields of the node).
+    /// Whether a node has an attribute with this name. Complexity: O(fields of the node).
     [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
         auto fields = reader(message(node));
         for (detail::wire_field field; fields.next(field);) {
@@ -194,9 +194,9 @@ public:
         }
     }
 
-    /// Returns: by value, which of those asked for are initializers that hold the same number in
-    /// every element, of a fixed size and in this file.
-    /// Complexity: O(initializers + data of those asked for).
+    /// Returns: by value, which of those marked are initializers with all elements equal, of a
+    /// fixed-size type and stored in this file.
+    /// Complexity: O(initializers + data of those marked).
     [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
         std::vector<bool> uniform(asked.size(), false);
         for (const auto& tensor : tensors_) {
@@ -215,9 +215,9 @@ public:
         return uniform;
     }
 
-    /// Returns: by value, which of those asked for are initializers that can only be weights: of
-    /// two or more extents above one, and of a type that neither counts nor flags.
-    /// Complexity: O(initializers + fields of those asked for).
+    /// Returns: by value, which of those marked are initializers that must be weights: with two or
+    /// more extents above one, and neither of an integer, boolean nor string type.
+    /// Complexity: O(initializers + fields of those marked).
     [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
         using at = detail::onnx_fields::tensor;
         std::vector<bool> matrices(asked.size(), false);

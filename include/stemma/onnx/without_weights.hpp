@@ -18,7 +18,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Takes the data out of large initializers. A `model_editor`.
+/// Removes the data of large initializers. A `model_editor`.
 class weight_remover {
 public:
     weight_remover(const wire_model& model, std::uint32_t most) : model_(&model), most_(most) {}
@@ -43,8 +43,8 @@ private:
 
 } // namespace detail
 
-/// Returns: the bytes of a model in which initializers have no data where these are more than so
-///   many bytes: what inferring types needs of it, and no more.
+/// Returns: the bytes of a model without the data of initializers above that size: just what type
+/// inference needs.
 /// Throws, Complexity: as `rewrite`.
 [[nodiscard]] inline std::string without_weights(const wire_model& model,
                                                  std::uint32_t most = 4096) {

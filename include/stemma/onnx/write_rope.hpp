@@ -20,24 +20,23 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Whether a tagged file keeps the lines of programs where its nodes were written.
+/// Whether a tagged file records the source lines of its nodes.
 enum class written_sources : std::uint8_t {
-    as_before,  ///< where the file had them from stemma
-    shortened,  ///< with what is left of paths when nobody's folders are in them
-    full_paths, ///< with the paths of whoever exported it
+    as_before,  ///< if stemma recorded them before
+    shortened,  ///< with paths stripped of users' folders
+    full_paths, ///< with the exporter's full paths
 };
 
 /// How a model is written to a file.
 struct write_options {
-    data_placement data = data_placement::keep; ///< what happens to weights in other files
-    bool replace_data = false; ///< whether those may replace others beside the new model
-    bool sync = true;          ///< whether to wait until the bytes are on the medium
-    thread_limit threads{};    ///< that may write, where several can
-    bool name_nodes = false;   ///< of `write_tagged`: nodes without a name get one
+    data_placement data = data_placement::keep; ///< what happens to external data files
+    bool replace_data = false;                  ///< whether those may replace existing files
+    bool sync = true;        ///< whether to wait until the bytes are on the medium
+    thread_limit threads{};  ///< for writing, where that can be parallel
+    bool name_nodes = false; ///< for `write_tagged`: names unnamed nodes
     written_sources sources = written_sources::as_before; ///< of `write_tagged`
-    const std::vector<std::string>* parameters =
-        nullptr; ///< of `write_tagged`: by initializer what
-                 ///< it says as `parameter_key`, or ""
+    const std::vector<std::string>* parameters = nullptr; ///< for `write_tagged`: by initializer
+                                                          ///< the value of `parameter_key`, or ""
 };
 
 namespace detail {
@@ -45,7 +44,7 @@ namespace detail {
 inline void check_rope_size(const message_tree& rope, const std::string& name) {
     if (rope.size() >= std::uint64_t{1} << 31U) {
         STEMMA_THROW(
-            error(error_code::too_large, name, "", "would reach 2 GiB, where protobuf ends"));
+            error(error_code::too_large, name, "", "would reach protobuf's limit of 2 GiB"));
     }
 }
 
@@ -55,8 +54,8 @@ namespace detail {
 
 // namespace detail
 
-/// Returns: the bytes of a model that was made of those of `file`.
-/// Throws: `error` of `error_code::too_large` when they reach 2 GiB. Complexity: O(bytes).
+/// Returns: the bytes of a model derived from `file`.
+/// Throws: `error` of `error_code::too_large` if they reach 2 GiB. Complexity: O(bytes).
 [[nodiscard]] inline std::string rope_bytes(const message_tree& rope, const mapped_file& file) {
     detail::check_rope_size(rope, file.path());
     string_splice splice(file.bytes());
@@ -66,7 +65,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Writes a model that was made of the bytes of `file`, which are those of `model`.
+/// Writes a model derived from the bytes of `file`, which are those of `model`.
 /// Throws: as above, `error` of `error_code::cannot_write`, and as `place_external_data`.
 /// Complexity: O(bytes).
 inline void write_rope(const message_tree& rope, const mapped_file& file, const wire_model& model,

@@ -52,26 +52,25 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// An ONNX file, opened, with everything that is known of where its nodes come from.
+/// An opened ONNX file, with everything known about the origin of its nodes.
 ///
-/// Tags that the file carries are used when they still fit it and neither captures nor options say
-/// otherwise. Where the graph was changed since, what they say of the modules is the tree still,
-/// and what is left of them on the nodes is evidence. Does not move, as its parts refer to each
-/// other.
+/// Tags in the file are used if they still fit it and neither captures nor options say otherwise.
+/// If the graph has changed since, their tree is still used, and remaining tags on nodes are
+/// evidence. Immovable, as its parts refer to each other.
 class attributed_model {
 public:
-    /// Throws: `error` for files that cannot be read, or that are damaged, and of
-    ///   `error_code::refused` for a policy that answers nonsense.
+    /// Throws: `error` if the file cannot be read or is damaged, and of `error_code::refused` for a
+    /// policy with invalid answers.
     attributed_model(const std::string& path, attribution_options options)
         : attributed_model(std::make_unique<model_file>(path, options.threads),
                            std::move(options)) {}
 
-    /// As above, of a file that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    /// As above, for a mapped file or bytes in memory: `mapped_file::holding`.
     attributed_model(mapped_file file, attribution_options options)
         : attributed_model(std::make_unique<model_file>(std::move(file), options.threads),
                            std::move(options)) {}
 
-    /// As above, of a model that was opened.
+    /// As above, for an opened model.
     attributed_model(std::unique_ptr<const model_file> file, attribution_options options)
         : file_(std::move(file)), options_(std::move(options)) {
         attribute();
@@ -82,22 +81,23 @@ public:
 
     /// The bytes of the file, mapped.
     [[nodiscard]] const mapped_file& file() const noexcept { return file_->file(); }
-    /// Valid as long as this, as is all that follows.
+    /// Valid as long as this, like everything below.
     [[nodiscard]] const wire_model& model() const noexcept { return file_->model(); }
-    /// The nodes with what evidence is read of them.
+    /// The nodes as a view for evidence.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
-        STEMMA_ASSERT(ops_.has_value(), "evidence was not forgotten");
+        STEMMA_ASSERT(ops_.has_value(), "evidence has not been freed");
         return *ops_;
     }
 
-    /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
+    /// From a capture, from the record in the file, or derived from the model; see
+    /// `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
-    /// What was found, or what the file carries.
+    /// The computed tags, or those in the file.
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
-    /// To add sets of tags to its pool, as editors do.
+    /// For adding tag sets to its pool, as editors do.
     [[nodiscard]] tagging& tags() noexcept { return found_; }
-    /// Where the nodes were written: as exporters, a capture or an original say, or the record of
-    /// the file. Several threads may ask. Complexity: that of `find_sources`, the first time.
+    /// The source lines of nodes: from exporters, a capture, an original or the file's record.
+    /// Thread-safe. Complexity: that of `find_sources`, the first time.
     [[nodiscard]] const source_lines& lines() const {
         return lines_.get([&] {
             const auto& before = record_ && !uses_record_ ? record_->modules : modules_;
@@ -106,32 +106,32 @@ public:
         });
     }
 
-    /// As given; where the record of the file was used, with the choices that it names.
+    /// As passed in; if the file's record was used, with the choices in it.
     [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
-    /// Whether the tree was made from the model itself rather than from a capture.
+    /// Whether the tree was derived from the model rather than from a capture.
     [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
-    /// Whether the file says that it was tagged.
+    /// Whether the file was tagged.
     [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
-    /// Whether those tags fit the model still: as many nodes of the same structure.
+    /// Whether those tags still fit the model: as many nodes with the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
-    /// Whether the record of the file was used.
+    /// Whether the file's record was used.
     [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
-    /// Returns: of how many modules only the file knew the class. Complexity: O(modules).
+    /// Returns: the number of modules whose class only the file knew. Complexity: O(modules).
     [[nodiscard]] std::size_t lost_classes() const {
         return record_ && !uses_record_ ? detail::count_lost_classes(record_->modules, modules_)
                                         : 0;
     }
 
-    /// Returns: what a user should know of what the file says of its tags and could not be used.
+    /// Returns: messages about parts of the file's record that could not be used.
     [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
-    /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
-    /// nothing may be asked about these any more; model, tags, tree and record stay.
+    /// Frees the operators and evidence, a fifth of all memory. They may not be used any more
+    /// afterwards; model, tags, tree and record stay.
     void forget_evidence() noexcept {
         context_.reset();
         ops_.reset();
     }
 
-    /// Returns: how paths in the model lead into the tree.
+    /// Returns: how paths in the model map to the tree.
     [[nodiscard]] const detail::path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
     [[nodiscard]] const detail::scope_table& scopes() { return context().scopes(); }
@@ -140,9 +140,9 @@ public:
         return context().modules_of_scopes();
     }
 
-    /// Returns: in which dialect every node is written. Complexity: as `detect_dialects`.
+    /// Returns: the dialect of every node. Complexity: as `detect_dialects`.
     [[nodiscard]] dialect_report dialects() { return detail::detect_dialects(context()); }
-    /// Returns: what could not be read of the evidence.
+    /// Returns: evidence that could not be read.
     [[nodiscard]] std::vector<finding> findings() {
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
@@ -154,26 +154,26 @@ public:
 
     /// Returns: the modules that own the parameters.
     [[nodiscard]] const detail::parameter_owners& owners() { return context().owners(); }
-    /// Returns: what the parts of a capture besides its modules claim, by source.
+    /// Returns: the claims of the parts of a capture other than its modules, by source.
     [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
-    /// Returns: what a user should know of how well those fit the model.
+    /// Returns: messages about how well those fit the model.
     [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
-    /// Returns: all that the sources claim about a node.
+    /// Returns: all claims of the sources about a node.
     [[nodiscard]] std::vector<claim> claims_about(id node) {
         std::vector<claim> claims;
         sources().prepare(context()).for_each_claim(
-            node, [&](const claim& made) { claims.push_back(made); });
+            node, [&](const claim& candidate) { claims.push_back(candidate); });
         return claims;
     }
 
-    /// Returns: what local functions say, also of each call apart.
+    /// Returns: the claims from local functions, separately for each call.
     /// Complexity: that of `function_calls::prepare`.
     [[nodiscard]] function_calls::claims<onnx_operators<wire_model>> calls() {
         return function_calls{}.prepare(context());
     }
 
-    /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
-    /// options let it count or not; what a capture says only where they do.
+    /// Calls `f(node, claims)` for all nodes that a source makes claims about, whether or not the
+    /// options enable it; a capture's claims are included only if they do.
     /// Complexity: O(nodes), after the facts of the source.
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
@@ -183,9 +183,9 @@ public:
         std::vector<claim> claims;
         for (id node = 0; node < model().node_count(); ++node) {
             claims.clear();
-            prepared.for_each_claim(node, [&](const claim& made) {
-                if (made.source == source) {
-                    claims.push_back(made);
+            prepared.for_each_claim(node, [&](const claim& candidate) {
+                if (candidate.source == source) {
+                    claims.push_back(candidate);
                 }
             });
             if (!claims.empty()) {
@@ -194,8 +194,8 @@ public:
         }
     }
 
-    /// Returns: what `tag` writes about the whole besides `modules`.
-    /// Complexity: O(claims), and that of `structure_digest` unless the options asked for it.
+    /// Returns: the record that `tag` writes, without `modules`.
+    /// Complexity: O(claims), and that of `structure_digest` unless the options requested it.
     [[nodiscard]] detail::model_record record(const carrier_set& carriers) const {
         detail::model_record record;
         record.carriers = carriers;
@@ -213,7 +213,7 @@ public:
 private:
     using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
 
-    /// From the model to its tags, in steps: operators, tree, claims, attribution.
+    /// From the model to its tags, step by step: operators, tree, claims, attribution.
     void attribute() {
         record_ = detail::find_readable_record(model(), detail::model_key, &problems_);
         auto names = make_operators();
@@ -240,8 +240,8 @@ private:
         }
     }
 
-    /// Makes the operators, and the digest where it is needed. Returns: what names tell of modules,
-    /// where the tree may have to be made of them.
+    /// Creates the operators, and the digest if needed. Returns: what names reveal about modules,
+    /// in case the tree has to be derived from them.
     [[nodiscard]] std::optional<named_modules> make_operators() {
         onnx_nodes<wire_model> nodes(model(), options_.threads);
         operator_graph graph;
@@ -269,17 +269,17 @@ private:
     }
 
     [[nodiscard]] context_type& context() {
-        STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
+        STEMMA_ASSERT(context_.has_value(), "evidence has not been freed");
         return *context_;
     }
 
-    /// Finds the tree. Returns: what became known on the way.
+    /// Determines the tree. Returns: facts learnt on the way.
     [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names,
                                            thread_limit threads) {
         if (use_capture()) {
             return {};
         }
-        uses_record_ = may_use_record(); // also where the captures are of another model
+        uses_record_ = may_use_record(); // even if the captures are of another model
         if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
             return {};
@@ -289,7 +289,7 @@ private:
             modules_ = std::move(kept->modules);
             return {};
         }
-        // What the exporter called the graph names no module; a record names what it named.
+        // The exporter's name of the graph is no module's; a record keeps its own.
         const auto root_name =
             uses_record_ && !options_.retag ? record_->modules.attribute(0) : std::string_view();
         auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
@@ -303,7 +303,7 @@ private:
         return std::move(rebuilt.facts);
     }
 
-    /// Takes the tree of the capture, if there is one of this model.
+    /// Takes the tree of the capture, if it is of this model.
     [[nodiscard]] bool use_capture() {
         if (options_.captures.empty()) {
             return false;
@@ -323,7 +323,7 @@ private:
 
     [[nodiscard]] bool uses(provenance p) const { return detail::uses(options_, p); }
 
-    /// Asks the parts of the capture, or takes over what was known when the file was tagged.
+    /// Queries the parts of the capture, or takes over what was known when the file was tagged.
     void find_claims() {
         if (uses_record_ && fresh_) {
             for (const auto& recorded : record_->claims) {
@@ -343,15 +343,15 @@ private:
                                       : nullptr;
             return;
         }
-        auto found = capture_->find_claims(
+        auto evidence = capture_->find_claims(
             model(), *ops_, modules_, context().owners().mapping,
             [&](provenance p) { return uses(p); },
             [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
-        claims_ = std::move(found.claims);
-        notes_ = std::move(found.notes);
-        decides_ = found.decides && !claims_.empty();
-        given_sources_ = std::move(found.sources);
-        carried_ = std::move(found.carried);
+        claims_ = std::move(evidence.claims);
+        notes_ = std::move(evidence.notes);
+        decides_ = evidence.decides && !claims_.empty();
+        given_sources_ = std::move(evidence.sources);
+        carried_ = std::move(evidence.carried);
         capture_.reset();
     }
 
@@ -359,19 +359,19 @@ private:
         if (!uses(provenance::recorded)) {
             return;
         }
-        auto found =
+        auto evidence =
             fresh_ ? detail::kept_evidence(*record_) : detail::find_recorded(model(), tree);
         if (&tree != &modules_) {
-            detail::move_claims(tree, modules_, found);
+            detail::move_claims(tree, modules_, evidence);
         }
-        if (found.sketch_damaged) {
+        if (evidence.sketch_damaged) {
             problems_.push_back(std::string(detail::sketch_key) + " cannot be read and is ignored");
         }
-        if (!found.by_module_alone.empty()) {
+        if (!evidence.by_module_alone.empty()) {
             detail::drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()),
-                                   found);
+                                   evidence);
         }
-        claims_ = std::move(found.claims);
+        claims_ = std::move(evidence.claims);
     }
 
     [[nodiscard]] detail::onnx_sources sources() const {
@@ -404,9 +404,9 @@ private:
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
-    std::unique_ptr<opened_capture> capture_; // while what it says is being looked at
+    std::unique_ptr<opened_capture> capture_; // until its claims have been taken
     std::vector<claim_table> claims_;
-    bool decides_ = false; // about the nodes that the first of them claims something of
+    bool decides_ = false; // for nodes in the first table of claims
     carried_facts carried_;
     std::function<source_lines()> given_sources_;
     detail::made_once<source_lines> lines_;

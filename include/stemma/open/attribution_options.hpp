@@ -44,30 +44,28 @@ namespace stemma::inline STEMMA_ABI {
 /// Policies by name, for ONNX files.
 using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
 
-/// How a file is to be attributed. Policies that are not chosen are those that the record in the
-/// file names, else the defaults.
+/// How to attribute a file. Policies not chosen are those in the file's record, else the defaults.
 struct attribution_options {
-    capture_source captures{}; ///< what PyTorch knew: `captures({path})` of captures.hpp
+    capture_source captures{}; ///< what PyTorch knew: `captures({path})` in captures.hpp
     any_selection<module_tree> selection{};                    ///< which modules get tags
     any_naming<module_tree> naming{};                          ///< what tags look like
     any_resolution resolution{};                               ///< which claim is believed
     any_propagation<onnx_operators<wire_model>> propagation{}; ///< where other nodes belong
-    /// Sources of a program's own, asked behind those of the library.
+    /// Custom sources, queried after those of the library.
     std::vector<any_evidence<onnx_operators<wire_model>, module_tree>> evidence{};
-    /// The sources of the library that are asked; all where nothing is said.
+    /// The library's sources to query; all if not set.
     std::optional<std::vector<provenance>> sources{};
-    float min_confidence = 0; ///< claims below it are not believed
-    bool recompute = false;   ///< use nothing of what the file carries of tags
-    bool retag = false;       ///< use the tree and the evidence that it carries, not the tags
-    bool digest = false;      ///< find what `record` needs while the file is read
+    float min_confidence = 0; ///< claims with less are ignored
+    bool recompute = false;   ///< ignore all tags in the file
+    bool retag = false;       ///< use the file's tree and evidence, but not its tags
+    bool digest = false;      ///< compute what `record` needs while reading the file
     any_frames frames{};      ///< which frames of call stacks are the user's
-    thread_limit threads{};   ///< that may read; the same is found by any number
-    /// What the names of policies in a record mean, where a program knows more than those of the
-    /// library; outlives the model.
+    thread_limit threads{};   ///< for reading; results do not depend on it
+    /// Resolves policy names in a record beyond those of the library; must outlive the model.
     const onnx_policy_registry* known = nullptr;
 
-    /// Chooses policies, in any order: one of each role, of evidence as many as are given. Captures
-    /// and a limit of threads may stand among them.
+    /// Chooses policies, in any order: one per role, any number of evidence sources. Captures and a
+    /// thread limit may be among them.
     template <class... Ps>
     attribution_options& set(Ps... chosen) {
         static_assert((is_asked<Ps> && ...),
@@ -117,40 +115,40 @@ private:
 
 namespace detail {
 
-/// What a record calls a policy that has no name.
+/// The name of an unnamed policy in records.
 inline constexpr std::string_view unnamed_policy = "unnamed";
 
-/// What `not_infrastructure::name` says before the classes that it keeps.
+/// The prefix of `not_infrastructure::name` before the classes it keeps.
 inline constexpr std::string_view keeping = "default:";
 
-/// Returns: what a record says of a policy, "" of one that was not chosen.
+/// Returns: the name of a policy in records, "" if not chosen.
 [[nodiscard]] inline std::string recorded_name(const held_name& policy) {
     return policy.is_chosen() && policy.name().empty() ? std::string(unnamed_policy)
                                                        : policy.name();
 }
 
-/// Returns: the least confidence of options.
+/// Returns: the minimum confidence in some options.
 [[nodiscard]] inline float min_confidence(const attribution_options& options) noexcept {
     return options.min_confidence > 0 ? options.min_confidence
                                       : options.resolution.min_confidence();
 }
 
-/// Takes the policy that a record names where none was chosen; says so where there is none.
+/// Takes the policy named in a record if none was chosen; reports unknown ones.
 template <class Any, class Library>
 void adopt_policy(Any& option, const std::string& name, const policies_by_name<Any>* known,
                   Library library, std::string_view role, std::vector<std::string>& problems) {
     if (option.is_chosen() || name.empty()) {
         return;
     }
-    if (auto found = known != nullptr ? known->find(name) : library().find(name)) {
-        option = *std::move(found);
+    if (auto policy = known != nullptr ? known->find(name) : library().find(name)) {
+        option = *std::move(policy);
     } else {
         problems.push_back(std::string(model_key) + " names a " + std::string(role) + " policy, '" +
-                           name + "', that is not known here; the default is used");
+                           name + "', which is unknown here; the default is used");
     }
 }
 
-/// Takes the sources that a record names where nothing was said.
+/// Takes the sources named in a record if none were chosen.
 inline void adopt_sources(attribution_options& options, const std::vector<std::string>& names,
                           std::vector<std::string>& problems) {
     if (options.sources || names.empty()) {
@@ -162,19 +160,19 @@ inline void adopt_sources(attribution_options& options, const std::vector<std::s
         const auto number = parse_provenance(name);
         if (number && is_evidence(*number)) {
             options.sources->push_back(*number);
-        } else if (auto found = options.known != nullptr ? options.known->sources.find(name)
+        } else if (auto entry = options.known != nullptr ? options.known->sources.find(name)
                                                          : std::nullopt) {
-            options.evidence.push_back(*std::move(found));
+            options.evidence.push_back(*std::move(entry));
         } else if (std::none_of(options.evidence.begin(), options.evidence.end(), is_given)) {
             problems.push_back(std::string(model_key) + " names a source of evidence, '" + name +
-                               "', that is not known here and is not asked");
+                               "', which is unknown here and ignored");
         }
     }
 }
 
 } // namespace detail
 
-/// Returns: the choices that are not the default, by the names they have in a record.
+/// Returns: the choices that are not the default, by their names in records.
 /// Complexity: O(sources).
 [[nodiscard]] inline std::map<std::string, std::string>
 recorded_options(const attribution_options& options) {
@@ -207,27 +205,28 @@ recorded_options(const attribution_options& options) {
     return recorded;
 }
 
-/// Makes the choices of a record where `options` make none. Returns: what of it is not known.
+/// Adopts the choices of a record that `options` leave open. Returns: messages about unknown ones.
 inline std::vector<std::string> adopt_options(attribution_options& options,
                                               const detail::model_record& record) {
     using operators = onnx_operators<wire_model>;
     std::vector<std::string> problems;
-    const auto* known = options.known;
+    const auto* registry = options.known;
     const auto selection = record.option("select");
     const auto keep = split_list(record.option("keep"));
     if (!keep.empty() && (selection.empty() || selection == "default") &&
         !options.selection.is_chosen()) {
         options.selection = not_infrastructure{.packages = {}, .keep = keep};
     }
-    detail::adopt_policy(options.selection, selection, known ? &known->selections : nullptr,
+    detail::adopt_policy(options.selection, selection, registry ? &registry->selections : nullptr,
                          detail::selections_by_name<module_tree>, "selection", problems);
-    detail::adopt_policy(options.naming, record.option("naming"), known ? &known->namings : nullptr,
+    detail::adopt_policy(options.naming, record.option("naming"),
+                         registry ? &registry->namings : nullptr,
                          detail::namings_by_name<module_tree>, "naming", problems);
     detail::adopt_policy(options.resolution, record.option("resolve"),
-                         known ? &known->resolutions : nullptr, detail::resolutions_by_name,
+                         registry ? &registry->resolutions : nullptr, detail::resolutions_by_name,
                          "resolution", problems);
     detail::adopt_policy(options.propagation, record.option("propagate"),
-                         known ? &known->propagations : nullptr,
+                         registry ? &registry->propagations : nullptr,
                          detail::propagations_by_name<operators>, "propagation", problems);
     detail::adopt_sources(options, split_list(record.option("sources")), problems);
     if (const auto text = record.option("min-confidence"); detail::min_confidence(options) == 0) {
@@ -238,8 +237,8 @@ inline std::vector<std::string> adopt_options(attribution_options& options,
 
 namespace detail {
 
-/// Returns: options with the policies by which a record names modules, nothing where it names one
-/// that is not known.
+/// Returns: options with the policies by which a record names modules, nothing if one of them is
+/// unknown.
 [[nodiscard]] inline std::optional<attribution_options>
 naming_of(const model_record& record, const onnx_policy_registry* known = nullptr) {
     attribution_options options;
@@ -250,7 +249,7 @@ naming_of(const model_record& record, const onnx_policy_registry* known = nullpt
     return selects && names ? std::optional(std::move(options)) : std::nullopt;
 }
 
-/// Sources that a program added to those of the library.
+/// Sources that a program added to the library's.
 struct added_sources {
     using policy_category = evidence_category;
     using source = any_evidence<onnx_operators<wire_model>, module_tree>;
@@ -285,13 +284,13 @@ using onnx_sources =
                      optional_source<leftovers>, optional_source<class_tags>, given_claims,
                      added_sources>;
 
-/// All sources, of which others are silent where one claim decides.
+/// All sources, where others are silent if one claim decides.
 struct decided_sources {
     using policy_category = evidence_category;
 
     onnx_sources all;
-    const claim_table* decided = nullptr; ///< null: none does
-    float least = 0;                      ///< the confidence that a claim needs for that
+    const claim_table* decided = nullptr; ///< null for none
+    float least = 0;                      ///< the confidence a claim needs to decide
 
     template <class Claims>
     struct claims {
@@ -316,14 +315,14 @@ struct decided_sources {
     }
 };
 
-/// Returns: whether options ask a source of the library.
+/// Returns: whether options enable a source of the library.
 [[nodiscard]] inline bool uses(const attribution_options& options, provenance p) {
     return !options.sources ||
            std::find(options.sources->begin(), options.sources->end(), p) != options.sources->end();
 }
 
-/// Returns: the sources of the library for whose provenance `on` holds, what was found elsewhere,
-/// and sources that were added.
+/// Returns: the library's sources whose provenance satisfies `on`, claims found elsewhere, and
+/// added sources.
 template <class Chosen>
 [[nodiscard]] onnx_sources sources_for(Chosen on, const std::vector<claim_table>& given,
                                        const attribution_options& options) {

@@ -19,7 +19,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Collects what a user should know of how the attribution of one model went.
+/// Collects messages for the user about the attribution of a model.
 class note_taker {
 public:
     explicit note_taker(attributed_model& opened) : opened_(opened) {}
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::vector<finding> notes() && {
         note_record();
         if (!opened_.options().captures.empty()) {
-            if (opened_.tags().origins.empty()) { // an original need not have its names
+            if (opened_.tags().origins.empty()) { // an original may have other names
                 note_mapping();
                 note_misfit();
             }
@@ -53,8 +53,8 @@ private:
     void note_record() {
         if (opened_.was_tagged() && !opened_.is_fresh()) {
             add("tags.stale",
-                std::string("the graph changed since it was tagged; tags are computed anew") +
-                    (opened_.uses_record() ? " from what it carries of them" : ""));
+                std::string("the graph changed since it was tagged; tags are recomputed") +
+                    (opened_.uses_record() ? " from their remains" : ""));
         }
         for (const auto& text : opened_.record_notes()) {
             add("tags.unreadable", text);
@@ -74,7 +74,7 @@ private:
             "");
     }
 
-    /// Says how much of the model leads to a module of the capture, when that is not nearly all.
+    /// Reports how much of the model leads to a module of the capture, if that is not nearly all.
     void note_misfit() {
         const auto& mapping = opened_.mapping();
         std::size_t scopes = 0;
@@ -88,14 +88,13 @@ private:
         if (tried == 0 || fits * 10 >= tried * 9) {
             return;
         }
-        const auto of = [](std::size_t known, std::size_t all) {
-            return std::to_string(known) + " of " + std::to_string(all);
+        const auto of = [](std::size_t count, std::size_t all) {
+            return std::to_string(count) + " of " + std::to_string(all);
         };
         add("capture.misfit",
             of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
                 " parameter paths lead to a module of the capture; " +
-                (fits * 2 < tried ? "it looks like one of another model"
-                                  : "the rest does not fit it"),
+                (fits * 2 < tried ? "it seems to be of another model" : "the rest does not fit it"),
             "");
     }
 
@@ -107,7 +106,7 @@ private:
         }
     }
 
-    /// One note stands for all that is like it.
+    /// One message represents all similar ones.
     void note_evidence() {
         auto findings = opened_.findings();
         if (findings.empty()) {
@@ -135,7 +134,7 @@ private:
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.kind(value) == value_kind::undefined) {
                 add("value.undefined", "value '" + std::string(model.value_name(value)) +
-                                           "' is read, but nothing makes it");
+                                           "' is read, but nothing produces it");
                 break;
             }
         }
@@ -147,12 +146,12 @@ private:
 
 } // namespace detail
 
-/// Returns: what a user should know of how the attribution of a model went: tags that are out of
-/// date, a capture that does not fit or is one of another model, a tree without names, evidence
-/// that cannot be read, values that nothing or too much defines. One of each kind; `place` is the
-/// file, "" where it is about the capture; `node` is the node that it is about.
+/// Returns: what a user should know about the attribution of a model: outdated tags, a capture that
+/// does not fit or is of another model, a tree without names, unreadable evidence, values with no
+/// definition or several. One of each kind; `place` is the file, "" for the capture; `node` is the
+/// node concerned.
 ///
-/// Requires: the evidence was not forgotten.
+/// Requires: the evidence was not freed.
 /// Complexity: O(nodes + values), and that of what was not computed yet.
 [[nodiscard]] inline std::vector<finding> model_notes(attributed_model& opened) {
     return detail::note_taker(opened).notes();

@@ -46,7 +46,7 @@ namespace detail {
 /// Whether a file holds a model rather than a checkpoint, or text, which begins with no control
 /// characters but white space.
 [[nodiscard]] inline bool holds_model(const std::string& path) {
-    std::error_code failed; // a pipe can be read once only
+    std::error_code failed; // a pipe can be read only once
     if (!std::filesystem::is_regular_file(path, failed)) {
         return false;
     }
@@ -57,7 +57,7 @@ namespace detail {
            !is_checkpoint(bytes, path);
 }
 
-/// What a model that was attributed knows of another one that was made of it.
+/// What an attributed model knows about another one that was made from it.
 class original_capture final : public opened_capture {
 public:
     explicit original_capture(std::shared_ptr<attributed_model> original)
@@ -74,8 +74,8 @@ public:
         const auto count = std::size_t{alignment_.size()};
         return alignment_.found_count() * least_share < count
                    ? std::optional(original_->model().file() +
-                                   " is not what the model was made of: hardly a node of the model "
-                                   "comes from it, so that it is ignored")
+                                   " is not the original of this model: hardly any node comes "
+                                   "from it; it is ignored")
                    : std::nullopt;
     }
 
@@ -107,11 +107,11 @@ public:
 private:
     static constexpr std::size_t least_share = 20; // one node in so many
 
-    /// Returns: of the nodes that one came from the one whose name it has, else the last of its
-    /// type, else the last, whose result it makes; `no_id` for none.
+    /// Returns: of a node's origins the one with its name, else the last one of its type, else the
+    /// last one, which produces its result; `no_id` for none.
     [[nodiscard]] id maker_of(const wire_model& model, id node) const {
         const auto& before = original_->model();
-        id found = no_id;
+        id result = no_id;
         std::uint32_t best = 0;
         for (const auto op : alignment_.of(node).kind == origin_kind::unknown
                                  ? std::span<const id>()
@@ -120,15 +120,15 @@ private:
             const std::uint32_t rank = same_name                                   ? 3
                                        : before.op_type(op) == model.op_type(node) ? 2
                                                                                    : 1;
-            if (rank > best || (rank == best && op > found)) {
+            if (rank > best || (rank == best && op > result)) {
                 best = rank;
-                found = op;
+                result = op;
             }
         }
-        return found;
+        return result;
     }
 
-    /// Returns: where nodes were written that came from those of an original, or its modules.
+    /// Returns: source lines of nodes by their origins in an original, or by its modules.
     [[nodiscard]] static source_lines sources_of(const attributed_model& original,
                                                  const std::vector<id>& makers) {
         const auto& before = original.lines();
@@ -149,30 +149,30 @@ private:
 
     void settle(id node, captured_evidence& result) {
         const auto origins = alignment_.origins(node);
-        const auto& found = alignment_.of(node);
+        const auto& entry = alignment_.of(node);
         members_.clear();
         modules_.clear();
-        if (found.kind != origin_kind::unknown) {
+        if (entry.kind != origin_kind::unknown) {
             const auto& tags = original_->tags();
-            auto& made = result.claims.front().of[node];
+            auto& slot = result.claims.front().of[node];
             for (const auto op : origins) {
                 const auto& before = tags.attributions[op];
-                const bool first = made.module == no_id;
-                made.call = first                                                      ? before.call
-                            : made.module == before.module && made.call == before.call ? made.call
+                const bool first = slot.module == no_id;
+                slot.call = first                                                      ? before.call
+                            : slot.module == before.module && slot.call == before.call ? slot.call
                                                                                        : no_id;
-                made.module = first ? before.module
-                                    : original_->modules().index().lca(made.module, before.module);
-                made.confidence = first ? std::min(found.confidence, before.confidence)
-                                        : std::min(made.confidence, before.confidence);
+                slot.module = first ? before.module
+                                    : original_->modules().index().lca(slot.module, before.module);
+                slot.confidence = first ? std::min(entry.confidence, before.confidence)
+                                        : std::min(slot.confidence, before.confidence);
                 tags.pool.for_each(tags.tag_sets[op], [&](id m) { modules_.push_back(m); });
                 note(op, result.carried.origins);
             }
-            made.source = provenance::recorded;
+            slot.source = provenance::recorded;
         }
         std::sort(members_.begin(), members_.end());
         members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
-        result.carried.origins.add(members_.empty() ? origin_kind::unknown : found.kind, members_);
+        result.carried.origins.add(members_.empty() ? origin_kind::unknown : entry.kind, members_);
         std::sort(modules_.begin(), modules_.end());
         modules_.erase(std::unique(modules_.begin(), modules_.end()), modules_.end());
         if (modules_.size() > 1) {
@@ -180,15 +180,15 @@ private:
         }
     }
 
-    /// Notes an operator of the original, or what that came from itself.
+    /// Records an operator of the original, or that operator's own origins.
     void note(id op, node_origins& to) {
         if (number_.empty()) {
             number_.resize(original_->model().node_count(), no_id);
         }
         const auto& model = original_->model();
         const auto& earlier = original_->tags().origins;
-        if (const auto known = earlier.of(op); !known.empty()) {
-            for (const auto number : known) {
+        if (const auto existing = earlier.of(op); !existing.empty()) {
+            for (const auto number : existing) {
                 if (earlier_.size() <= number) {
                     earlier_.resize(std::size_t{number} + 1, no_id);
                 }
@@ -216,16 +216,16 @@ private:
 
 } // namespace detail
 
-/// Returns: what `original` knows of the models that were made of it, for `attribution_options`:
-/// its tree, and for each node the modules of the nodes that it came from; see `align_graphs`.
-/// Its evidence may have been forgotten.
+/// Returns: what `original` knows about models made from it, for `attribution_options`: its tree,
+/// and for each node the modules of its origins; see `align_graphs`. Its evidence may have been
+/// freed.
 [[nodiscard]] inline capture_source carried_from(std::shared_ptr<attributed_model> original) {
     return capture_source([original = std::move(original)]() -> std::unique_ptr<opened_capture> {
         return std::make_unique<detail::original_capture>(original);
     });
 }
 
-/// The same, of a file, which is opened with `options` when the model is attributed.
+/// The same for a file, which is opened with `options` when the model is attributed.
 /// Throws: when the model is attributed, as `attributed_model`.
 [[nodiscard]] inline capture_source carried_from(std::string path,
                                                  attribution_options options = {}) {
@@ -237,10 +237,10 @@ private:
     });
 }
 
-/// Returns: what files say of a model: `captures` of it; or, where one of them is an ONNX file,
-/// what is known of that as its original, which the captures are of then. See `carried_from`.
+/// Returns: what files say about a model: `captures` of it or, if one of them is an ONNX file, of
+/// its original, which the captures then belong to. See `carried_from`.
 /// Throws: when the model is attributed, as `captures` and `attributed_model`, and `error` of
-///   `error_code::refused` where there are several ONNX files.
+/// `error_code::refused` if there are several ONNX files.
 [[nodiscard]] inline capture_source captures_or_original(std::vector<std::string> paths,
                                                          thread_limit threads = {}) {
     if (paths.empty()) {
@@ -254,7 +254,7 @@ private:
             });
         if (others.end() - model > 1) {
             STEMMA_THROW(error(error_code::refused, *(model + 1), "",
-                               "is one original too many, beside " + *model));
+                               "is a second original besides " + *model));
         }
         if (model == others.end()) {
             return captures(paths).open();
@@ -268,11 +268,10 @@ private:
     });
 }
 
-/// Returns: a model that some tool made of `original`, attributed by what is known of that: every
-/// node has the modules of the nodes that it came from, and names these (`tagging::origins`). Nodes
-/// that come from none are attributed as in `options`; `write_tagged` and `write_sidecar` write
-/// all of it.
-/// Throws: `error` for files that cannot be read, or that are damaged.
+/// Returns: a model made from `original` by some tool, attributed by what is known about that:
+/// every node has the modules of its origins, and names these (`tagging::origins`). Nodes without
+/// origins are attributed as in `options`; `write_tagged` and `write_sidecar` write all of it.
+/// Throws: `error` if a file cannot be read or is damaged.
 /// Complexity: that of attributing both, and of `align_graphs`.
 [[nodiscard]] inline std::unique_ptr<attributed_model>
 carry_tags(std::shared_ptr<attributed_model> original, const std::string& changed,

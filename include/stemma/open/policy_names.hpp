@@ -16,18 +16,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Policies by their names in a registry, as a command line or a configuration has them; "" for
-/// what is not chosen.
+/// Policies by their names in a registry, for command lines and configurations; "" if not chosen.
 struct policy_names {
     std::string selection{};            ///< which modules get tags
-    std::vector<std::string> keep{};    ///< classes that the default selection selects as well
+    std::vector<std::string> keep{};    ///< classes that the default selection also selects
     std::string naming{};               ///< what tags look like
     std::string resolution{};           ///< which claim is believed
     std::string propagation{};          ///< where nodes without evidence belong
-    std::vector<std::string> sources{}; ///< of evidence, of the library and added ones; empty: all
+    std::vector<std::string> sources{}; ///< sources of evidence, built-in and added; empty: all
 };
 
-/// Returns: the names of all sources of evidence: `export, recorded`, with those that were added.
+/// Returns: the names of all sources of evidence, `export, recorded`, including added ones.
 /// Complexity: O(names).
 [[nodiscard]] inline std::string source_names(const onnx_policy_registry& known) {
     std::string names;
@@ -40,9 +39,9 @@ struct policy_names {
     return names.append(added.empty() ? "" : ", ").append(added);
 }
 
-/// Returns: options with the policies that are named, and the registry, which outlives what is
-///   opened with them.
-/// Throws: `error` of `error_code::refused` for a name that is not known, which says what is.
+/// Returns: options with the named policies, and the registry, which must outlive anything opened
+/// with them.
+/// Throws: `error` of `error_code::refused` for an unknown name, listing the known ones.
 /// Complexity: O(names).
 [[nodiscard]] inline attribution_options with_policies(attribution_options options,
                                                        const policy_names& names,

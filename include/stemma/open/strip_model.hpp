@@ -17,13 +17,13 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Sizes of a file before and after something was taken out.
+/// Sizes of a file before and after removing something.
 struct stripped_sizes {
     std::uint64_t before = 0; ///< bytes of the source
     std::uint64_t after = 0;  ///< bytes of the result
 };
 
-/// Returns: the bytes of a model without everything that stemma wrote into it.
+/// Returns: the bytes of a model without anything written by stemma.
 /// Throws, Complexity: as `rewrite`.
 [[nodiscard]] inline std::string strip_model(const wire_model& model) {
     strip_editor editor(model);
@@ -33,9 +33,8 @@ struct stripped_sizes {
     return std::move(bytes.text);
 }
 
-/// Writes a file again without everything that stemma wrote into it. `input` and `output` may be
-/// one path.
-/// Throws: `error` for files that cannot be read or written, or that are damaged.
+/// Rewrites a file without anything written by stemma. `input` and `output` may be the same path.
+/// Throws: `error` if a file cannot be read or written, or is damaged.
 /// Complexity: O(bytes).
 inline stripped_sizes strip_model(const std::string& input, const std::string& output,
                                   const write_options& options = {}) {

@@ -38,9 +38,9 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: what a record says of how a carrier stores tags. Of one that it does not know it says
-/// that they stand in the table, which then is written as well: who knows no other carrier finds
-/// all tags there.
+/// Returns: how a record describes where a carrier stores tags. An unknown carrier is recorded as
+/// the table, which then is written as well: readers that know no other carrier find all tags
+/// there.
 template <carrier_policy Carrier>
 [[nodiscard]] carrier_set recorded_carriers([[maybe_unused]] const Carrier& carrier) {
     if constexpr (std::same_as<Carrier, carrier_set>) {
@@ -62,9 +62,9 @@ template <carrier_policy Carrier>
 
 } // namespace detail
 
-/// Returns: what puts the tags of a model into its file, with all that belongs to them: the record,
-/// and what the carrier needs of sketch, table and tags of values; and lines of programs. New sets
-/// are added to the pool.
+/// Returns: an editor that writes a model's tags into its file, with everything that belongs to
+/// them: the record, the sketch, table and tags of values that the carrier needs; and source lines.
+/// New sets are added to the pool.
 ///
 /// Requires: the model outlives it. Complexity: that of `find_value_tags` and `sketch_of`.
 template <carrier_policy Carrier>
@@ -105,13 +105,12 @@ make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit t
     return editor;
 }
 
-/// How `write_tagged` stores tags where nothing else is asked for: as metadata, and as marks, which
-/// survive optimizers.
+/// How `write_tagged` stores tags by default: as metadata, and as marks, which survive optimizers.
 inline constexpr carrier_set usual_carriers{.mark = true};
 
-/// Returns: the carriers that a list separated by commas names, of `metadata`, `mark`, `attribute`,
-///   `doc-string`, `namespace` and `model`.
-/// Throws: `error` of `error_code::refused` where it names another one, or none.
+/// Returns: the carriers in a comma-separated list of `metadata`, `mark`, `attribute`,
+/// `doc-string`, `namespace` and `model`.
+/// Throws: `error` of `error_code::refused` if it is empty or has an unknown name.
 /// Complexity: O(length).
 [[nodiscard]] inline carrier_set carriers_named(std::string_view list) {
     if (const auto carriers = carrier_set::named(list)) {
@@ -126,12 +125,12 @@ inline constexpr carrier_set usual_carriers{.mark = true};
                                 "metadata, mark, attribute, doc-string, namespace, model")));
 }
 
-/// Writes the file of a model with its tags in it; tags that were there before are replaced. Needs
-/// no evidence (see `attributed_model::forget_evidence`).
+/// Writes a model's file with tags, replacing existing ones. Needs no evidence (see
+/// `attributed_model::forget_evidence`).
 ///
-/// Returns: the bytes of the result.
-/// Throws: `error` of `error_code::too_large` when it reaches 2 GiB, of `cannot_write`, and as
-///   `place_external_data`.
+/// Returns: the size of the result in bytes.
+/// Throws: `error` of `error_code::too_large` if it reaches 2 GiB, of `cannot_write`, and as
+/// `place_external_data`.
 /// Complexity: O(bytes), and that of `make_tag_editor`.
 template <carrier_policy Carrier = carrier_set>
 std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
@@ -152,8 +151,8 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
     return static_cast<std::uint64_t>(plan.size());
 }
 
-/// The same to a sink, piece by piece: what stays as it is are views of the bytes of the model.
-/// Weights in other files stay there. Throws: `error` of `too_large`. Complexity: as above.
+/// The same to a sink, piece by piece: unchanged parts are views of the model's bytes. Weights in
+/// other files stay there. Throws: `error` of `too_large`. Complexity: as above.
 template <text_sink Sink, carrier_policy Carrier = carrier_set>
 void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier = usual_carriers) {
     auto editor = make_tag_editor(opened, carrier);
@@ -162,7 +161,7 @@ void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier =
     plan.write(splice);
 }
 
-/// Returns: the bytes of a model with its tags in it. Throws: `error` of `too_large`.
+/// Returns: the bytes of a model with tags. Throws: `error` of `too_large`.
 /// Complexity: as above.
 template <carrier_policy Carrier = carrier_set>
 [[nodiscard]] std::string tagged_bytes(attributed_model& opened,
@@ -174,9 +173,9 @@ template <carrier_policy Carrier = carrier_set>
     return std::move(bytes.text);
 }
 
-/// Writes all that is known of a model (`stemma.sidecar/1`) to a sink. Complexity: as the overload
-/// that is given all parts, and that of `collect_statistics`.
-/// With `sources` also where the nodes were written, where that is known.
+/// Writes everything known about a model (`stemma.sidecar/1`) to a sink, with `sources` including
+/// known source lines of nodes. Complexity: as the overload that takes all parts, and that of
+/// `collect_statistics`.
 template <text_sink Sink>
 void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary,
                    written_sources sources = written_sources::as_before) {

@@ -24,7 +24,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Looks for the terms of a query that hold for nothing.
+/// Finds the terms of a query that match nothing.
 template <module_view Modules, named_operators Ops, query_facts Facts>
 class lost_terms {
 public:
@@ -39,7 +39,7 @@ public:
         , facts_(facts)
         , matcher_(modules, tags, ops, attributions, provenances, facts) {}
 
-    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
+    /// Returns: a sentence about the first of them, or "". Negated terms are skipped.
     [[nodiscard]] std::string find(const query& asked) const {
         if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
             return {};
@@ -66,14 +66,14 @@ private:
         return {};
     }
 
-    /// As above; of a name that may be a module's or a node's, what is said of the module.
+    /// As above; for a name that may be a module's or a node's, the sentence about modules.
     [[nodiscard]] std::string find_in_places(const query& asked) const {
         for (const auto& part : asked.parts) {
             if (!matcher_.find(part).empty()) {
                 continue;
             }
             auto found = find(part);
-            return !found.empty() ? found : at_column("no node is there", part);
+            return !found.empty() ? found : at_column("no such node", part);
         }
         return {};
     }
@@ -100,13 +100,13 @@ private:
             text = "no module is of class '" + term.pattern + "'";
             break;
         case query_kind::depth:
-            return at_column("no module is so deep", term);
+            return at_column("no module has that depth", term);
         case query_kind::nodes:
         case query_kind::parameters:
         case query_kind::weights:
-            return at_column("no module is so large, or so small", term);
+            return at_column("no module has that size", term);
         case query_kind::has:
-            return at_column("no module holds such a node", term);
+            return at_column("no module contains such a node", term);
         case query_kind::line:
             return describe_line(term);
         case query_kind::attribute:
@@ -123,29 +123,29 @@ private:
         case query_kind::bytes:
             return describe_size(term);
         case query_kind::position:
-            return at_column("no node stands at '" + term.pattern + "'", term);
+            return at_column("no node is at '" + term.pattern + "'", term);
         case query_kind::feeds:
         case query_kind::before:
-            return at_column("no node leads there", term);
+            return at_column("no node comes before it", term);
         case query_kind::fed_by:
         case query_kind::after:
-            return at_column("no node comes from there", term);
+            return at_column("no node comes after it", term);
         case query_kind::between:
-            return at_column("no way leads from the one to the other through anything else", term);
+            return at_column("nothing lies between them", term);
         case query_kind::op_type:
             text = "no node is of type '" + term.pattern + "'";
             break;
         case query_kind::name:
-            text = "no node is called '" + term.pattern + "'";
+            text = "no node is named '" + term.pattern + "'";
             break;
         case query_kind::source:
-            text = "no node is known from '" + term.pattern + "'";
+            text = "no node has evidence '" + term.pattern + "'";
             break;
         case query_kind::reads:
             text = "no node reads '" + term.pattern + "'";
             break;
         default:
-            return at_column("holds for no node", term);
+            return at_column("matches no node", term);
         }
         nearest_texts like(term.pattern, 3);
         offer_all(term.kind, like);
@@ -160,17 +160,13 @@ private:
 
     [[nodiscard]] static std::string list_of(nearest_texts& like) {
         std::string names;
-        const auto found = like.take();
-        for (const auto& name : found) {
-            names.append(!names.empty()      ? ", '"
-                         : found.size() == 1 ? "; like it is '"
-                                             : "; like it are '");
-            names.append(name).append("'");
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return names;
     }
 
-    /// What there is in place of a source or a type that there is not: few enough to list.
+    /// The existing sources or types, which are few.
     [[nodiscard]] std::string what_there_is(query_kind kind) const {
         std::set<std::string> known;
         if (kind == query_kind::source) {
@@ -183,12 +179,12 @@ private:
         }
         std::string names;
         for (const auto& name : known) {
-            names.append(names.empty() ? "; there is '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; existing: '" : ", '").append(name).append("'");
         }
         return names;
     }
 
-    /// Calls `f(fact)` for the values that nodes make, or for those that they read as parameters.
+    /// Calls `f(fact)` for the values that nodes produce, or for the parameters that they read.
     template <class F>
     void for_each_value(query_kind kind, F f) const {
         for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
@@ -208,15 +204,14 @@ private:
             unknown += (rank ? fact.ranked : fact.bytes.has_value()) ? 0U : 1U;
         });
         const auto text =
-            std::string("no node makes a value of such a ") + (rank ? "rank" : "size");
-        return at_column(unknown == 0
-                             ? text
-                             : text + ", as far as that is known: of " + std::to_string(unknown) +
-                                   " of " + std::to_string(all) + " it is not",
+            std::string("no node produces a value of such a ") + (rank ? "rank" : "size");
+        return at_column(unknown == 0 ? text
+                                      : text + "; it is unknown for " + std::to_string(unknown) +
+                                            " of " + std::to_string(all),
                          term);
     }
 
-    /// Which lines there are, or which files.
+    /// The existing lines or files.
     [[nodiscard]] std::string describe_line(const query& term) const {
         const glob pattern(term.pattern);
         nearest_texts like(term.pattern, 3);
@@ -247,12 +242,11 @@ private:
             }
         }
         if (!any) {
-            return at_column("no node says where it was written, see docs/source.md", term);
+            return at_column("no node has a source line, see docs/source.md", term);
         }
         std::string text = "no node was written in '" + term.pattern + "'";
         if (in_file) {
-            text =
-                "no node was written there; the next ones of '" + term.pattern + "' are in line ";
+            text = "no node was written there; the nearest lines of '" + term.pattern + "' are ";
             text.append(before == 0 ? "" : std::to_string(before));
             text.append(before == 0 || behind == 0 ? "" : " and ");
             text.append(behind == 0 ? "" : std::to_string(behind));
@@ -260,7 +254,7 @@ private:
         }
         std::string names;
         for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; files like it are '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; similar files: '" : ", '").append(name).append("'");
         }
         return at_column(text + names, term);
     }
@@ -289,7 +283,7 @@ private:
         return "column " + std::to_string(term.column) + ": " + text;
     }
 
-    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
+    /// Returns: how to query a class, operator or node with the name, or "".
     [[nodiscard]] std::string meant_otherwise(const query& term) const {
         if (term.kind != query_kind::path && term.kind != query_kind::tag) {
             return {};
@@ -365,9 +359,8 @@ private:
 
 } // namespace detail
 
-/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
-/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
-/// of it.
+/// Explains why a query matches nothing: the failing term, similar names, and how to query a class,
+/// operator or node of that name; or that nothing matches all terms.
 ///
 /// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
@@ -379,8 +372,8 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
                                                         provenances, facts)
                     .find(asked);
     return !text.empty()                ? text
-           : asked.asks_for_operators() ? "no node fits all that is asked"
-                                        : "no module fits all that is asked";
+           : asked.asks_for_operators() ? "no node matches all terms"
+                                        : "no module matches all terms";
 }
 
 } // namespace stemma::inline STEMMA_ABI

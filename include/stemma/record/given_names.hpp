@@ -18,9 +18,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Names for nodes that have none, or one that stemma gave them: type and number, `MatMul_12`,
-/// which no other node of the file has. They tell nothing of modules, so that they are never
-/// evidence.
+/// Names for nodes that have none, or one given by stemma: type and number, `MatMul_12`, unique in
+/// the file. They say nothing about modules, so they are never evidence.
 class given_names {
 public:
     /// Requires: `model` outlives it. Complexity: O(nodes + length of their metadata) expected.
@@ -43,17 +42,17 @@ public:
         }
     }
 
-    /// Returns: how many nodes get a name.
+    /// Returns: the number of nodes that get a name.
     [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
 
-    /// Returns: the name for a node, "" where it has one of its own.
+    /// Returns: the name for a node, "" if it has its own.
     [[nodiscard]] std::string_view of(id node) const {
-        const auto found = names_.find(node);
-        return found == names_.end() ? std::string_view() : found->second;
+        const auto entry = names_.find(node);
+        return entry == names_.end() ? std::string_view() : entry->second;
     }
 
-    /// Puts the name of a node behind all else in it, where it was taken out; and metadata that say
-    /// so, by which stripping finds it. Complexity: O(length).
+    /// Appends the name of a node after its other fields, where it was removed; and metadata that
+    /// records this, so that stripping finds it. Complexity: O(length).
     void edit_node(id node, detail::message_edits& edits) const {
         const auto name = of(node);
         if (name.empty()) {

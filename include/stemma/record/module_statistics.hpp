@@ -25,8 +25,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How many nodes, parameters and operators of which type a module has, itself and with all below.
-/// Columns are by module.
+/// Counts of nodes, parameters and operators by type for each module, own and including
+/// descendants. Columns are by module.
 struct module_statistics {
     /// How often an operator occurs.
     struct operator_count {
@@ -34,23 +34,24 @@ struct module_statistics {
         id count = 0;  ///< how many nodes
     };
 
-    /// How much there is of weights of one kind and type.
+    /// The amount of weights of one kind and type.
     struct weight_count {
-        weight_kind kind = weight_kind::parameter; ///< what they are to the model
+        weight_kind kind = weight_kind::parameter; ///< their purpose in the model
         std::int64_t data_type = 0;                ///< a number in TensorProto.DataType
-        std::uint64_t elements = 0;                ///< each of several packed into one counts
+        std::uint64_t elements = 0;                ///< counting each of several packed into one
         std::uint64_t bytes = 0;                   ///< of their data
     };
 
-    std::vector<id> own_nodes;                 ///< nodes whose deepest module it is
-    std::vector<id> nodes;                     ///< of it and of all below
-    std::vector<std::uint64_t> own_parameters; ///< elements, shared ones with every owner
+    std::vector<id> own_nodes;                 ///< nodes whose deepest module this is
+    std::vector<id> nodes;                     ///< including those of descendants
+    std::vector<std::uint64_t> own_parameters; ///< elements, shared ones counted for every owner
     std::vector<std::uint64_t> parameters;     ///< elements, shared ones once
-    std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 where the tree declares none
-    std::vector<std::vector<operator_count>> operators; ///< with all below; the most frequent first
-    bool declared = false; ///< parameters are those the tree declares, not those in the file
-    std::vector<std::vector<weight_count>> weights; ///< in the file, with all below; by kind, type
-    std::vector<std::uint64_t> stored; ///< elements of parameters in the file, with all below
+    std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 if the tree declares none
+    std::vector<std::vector<operator_count>> operators; ///< with descendants; most frequent first
+    bool declared = false; ///< parameters are those declared by the tree, not those in the file
+    std::vector<std::vector<weight_count>>
+        weights;                       ///< in the file, with descendants; by kind, type
+    std::vector<std::uint64_t> stored; ///< elements of parameters in the file, with descendants
     std::vector<std::uint64_t> bytes;  ///< of their data
 };
 
@@ -62,7 +63,8 @@ inline void add_up(const tree_index& tree, std::vector<std::uint64_t>& column) {
     }
 }
 
-/// Counts what the tree declares. What several modules share counts once where they meet.
+/// Counts what the tree declares. A parameter shared by several modules counts once, in their
+/// common ancestor.
 inline void count_declared(const module_tree& modules, module_statistics& result) {
     const auto& tree = modules.index();
     for (id m = 0; m < modules.size(); ++m) {
@@ -108,7 +110,7 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
         auto& counts = result.weights[m];
         const auto key = [](const weight_count& c) { return std::pair(c.kind, c.data_type); };
         auto at = detail::range::find_if(
-            counts, [&](const auto& known) { return key(known) >= key(more); });
+            counts, [&](const auto& entry) { return key(entry) >= key(more); });
         if (at == counts.end() || key(*at) != key(more)) {
             at = counts.insert(at, {more.kind, more.data_type, 0, 0});
         }
@@ -152,8 +154,8 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     result.own_parameters.resize(modules.size());
     result.trainable.resize(modules.size());
     result.operators.resize(modules.size());
-    for (const auto& made : found.attributions) {
-        ++result.own_nodes[made.module];
+    for (const auto& entry : found.attributions) {
+        ++result.own_nodes[entry.module];
     }
     for (id m = 0; m < modules.size() && !result.declared; ++m) {
         result.declared = modules.parameter_count(m) > 0;
@@ -182,7 +184,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     const auto merge_into = [](auto& above, const auto& below) {
         for (const auto& more : below) {
             const auto same = detail::range::find_if(
-                above, [&](const auto& known) { return known.op == more.op; });
+                above, [&](const auto& other) { return other.op == more.op; });
             same == above.end() ? above.push_back(more)
                                 : static_cast<void>(same->count += more.count);
         }
@@ -199,8 +201,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     return result;
 }
 
-/// The same with the weights that are found. Complexity: also that of `find_weights` and of
-/// `place_weights`.
+/// The same, finding the weights. Complexity: plus that of `find_weights` and `place_weights`.
 [[nodiscard]] inline module_statistics
 collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
     const auto weights = find_weights(model);
@@ -208,7 +209,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
                               detail::place_weights(model, modules, found, weights));
 }
 
-/// Returns: how many bytes, with at most one digit behind the point: `16.0 kB`. Complexity: O(1).
+/// Returns: a number of bytes, with at most one digit after the point: `16.0 kB`. Complexity: O(1).
 [[nodiscard]] inline std::string bytes_text(std::uint64_t bytes) {
     constexpr std::array<const char*, 7> units{" B", " kB", " MB", " GB", " TB", " PB", " EB"};
     std::size_t unit = 0;
@@ -222,7 +223,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
                : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + units[unit];
 }
 
-/// Returns: the bytes of parameters by type, `int8 16.0 kB, int32 768 B`; "" where the file holds
+/// Returns: the size of parameters by type, `int8 16.0 kB, int32 768 B`; "" if the file stores
 /// none. Complexity: O(counts).
 [[nodiscard]] inline std::string
 weights_text(std::span<const module_statistics::weight_count> weights) {
@@ -236,7 +237,7 @@ weights_text(std::span<const module_statistics::weight_count> weights) {
     return text;
 }
 
-/// Writes how much there is of weights of each kind and type, as a list.
+/// Writes the amount of weights of each kind and type, as a list.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_weights(json_writer<Sink>& json,

@@ -25,7 +25,7 @@
 namespace stemma::inline STEMMA_ABI {
 
 /// Writes one module as reports show it: an object on one line.
-/// Complexity: O(length of what it writes).
+/// Complexity: O(length of the output).
 template <text_sink Sink>
 void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& found,
                   const module_statistics& counts, id m) {
@@ -91,10 +91,10 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.end_object();
 }
 
-/// Where the nodes were written, as a sidecar tells it.
+/// Source lines for a sidecar.
 struct sidecar_sources {
-    const source_lines* lines = nullptr; ///< null: not at all
-    bool full_paths = false;             ///< with the paths of whoever exported the model
+    const source_lines* lines = nullptr; ///< null for none
+    bool full_paths = false;             ///< with the exporter's full paths
 };
 
 namespace detail {
@@ -106,7 +106,7 @@ void write_tags(json_writer<Sink>& json, const tagging& found, id_set set) {
     json.end_array();
 }
 
-/// Writes members about what a node came from, where tags were carried over from an original.
+/// Writes members about a node's origins, if tags were carried over from an original.
 template <text_sink Sink>
 void write_origins(json_writer<Sink>& json, const module_tree& modules, const node_origins& origins,
                    id node) {
@@ -133,7 +133,7 @@ void write_origins(json_writer<Sink>& json, const module_tree& modules, const no
     json.end_array();
 }
 
-/// Writes `source` where a chain is known: the frame to be shown, and all of them.
+/// Writes `source` if a chain is known: the frame to show, and all of them.
 template <text_sink Sink>
 void write_source(json_writer<Sink>& json, const source_lines& lines, id chain,
                   bool full_paths = false) {
@@ -164,21 +164,21 @@ template <text_sink Sink>
 void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
                 const tagging& found, std::string_view graph, id node,
                 const sidecar_sources& sources) {
-    const auto& made = found.attributions[node];
+    const auto& entry = found.attributions[node];
     json.begin_object(true);
     json.member("index", model.position(node));
     json.member("name", model.name(node));
     json.member("op_type", model.op_type(node));
     json.member("graph", graph);
-    json.member("scope_module", modules.path(made.module));
+    json.member("scope_module", modules.path(entry.module));
     json.member("module", modules.path(found.selected(node)));
-    json.member("tag", found.tags.text(made.module));
+    json.member("tag", found.tags.text(entry.module));
     json.key("tags");
     write_tags(json, found, found.tag_sets[node]);
-    json.member("provenance", found.provenances[made.source]);
-    json.member("confidence", made.confidence);
+    json.member("provenance", found.provenances[entry.source]);
+    json.member("confidence", entry.confidence);
     json.key("call");
-    made.call == no_id ? json.null() : json.value(made.call);
+    entry.call == no_id ? json.null() : json.value(entry.call);
     for (auto caller : found.callers.of(node)) {
         json.member("caller", modules.path(caller));
     }
@@ -209,7 +209,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
 
 } // namespace detail
 
-/// Writes all that is known of a tagged model (`stemma.sidecar/1`, docs/sidecar.schema.json).
+/// Writes everything known about a tagged model (`stemma.sidecar/1`, docs/sidecar.schema.json).
 ///
 /// `value_tags` is by value, see `find_value_tags`.
 /// Complexity: O(length of the result); memory for a buffer, and the readers of values.

@@ -28,51 +28,51 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether a node has a module to speak of: one below the root, or surely (0.8 and more) the root,
-/// where all stays of which nothing is known.
+/// Whether a node's module is meaningful: below the root, or the root with confidence (0.8 and
+/// more) rather than for lack of information.
 [[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
     return made.module != 0 || made.confidence >= detail::confidence::sure_of_root;
 }
 
-/// Whether a node is known only to be somewhere in its module or below: there is no more than a
-/// common ancestor (0.5 and less), or it is not tagged.
+/// Whether a node is only known to be in its module or below: a common ancestor (0.5 and less), or
+/// not tagged.
 [[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
     return made.confidence <= detail::confidence::common_ancestor || !is_tagged(made);
 }
 
 } // namespace detail
 
-/// What there is to say of a tagged model as a whole (`stemma.summary/1`).
+/// Statistics of a tagged model as a whole (`stemma.summary/1`).
 struct tag_summary {
-    std::string model;             ///< what to call it: its path, say
-    std::size_t nodes = 0;         ///< that were looked at
-    std::size_t tagged = 0;        ///< of them, see `is_tagged`; none where nothing names a module
+    std::string model;             ///< how to refer to it: its path, say
+    std::size_t nodes = 0;         ///< examined
+    std::size_t tagged = 0;        ///< of them, see `is_tagged`; 0 if nothing names a module
     std::size_t values = 0;        ///< of the whole model
-    std::size_t values_tagged = 0; ///< of them, that have a tag
+    std::size_t values_tagged = 0; ///< of them, with a tag
     std::size_t initializers = 0;  ///< among the values
     std::size_t modules = 0;       ///< of the tree
-    std::size_t conflicts = 0;     ///< nodes about which claims disagree
-    std::size_t dropped = 0;       ///< nodes with claims that were not believed
+    std::size_t conflicts = 0;     ///< nodes with disputed claims
+    std::size_t dropped = 0;       ///< nodes whose claims were dropped
 
-    provenance_names provenances; ///< of the sources that were asked
-    /// Nodes, by the number of the provenance.
+    provenance_names provenances; ///< of the sources queried
+    /// Numbers of nodes, by provenance.
     std::vector<std::size_t> provenance = std::vector<std::size_t>(detail::provenance_count);
     std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
     std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
     std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
     std::size_t path_only = 0;              ///< nodes whose name gives a path
-    std::size_t name_only = 0;              ///< nodes that say no more than their operator
-    std::optional<accuracy> against_oracle; ///< where there is one to compare with
+    std::size_t name_only = 0;              ///< nodes that reveal only their operator
+    std::optional<accuracy> against_oracle; ///< if there is an oracle
     std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
-    double seconds = 0;                                           ///< that it took to find all this
+    double seconds = 0;                                           ///< time taken
 
-    /// Returns: the share of `nodes` that are `tagged`; 1 where there are none.
+    /// Returns: the share of `nodes` that are `tagged`; 1 if there are none.
     [[nodiscard]] double coverage() const noexcept {
         return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
     }
 };
 
-/// Sums up some nodes of a model, and its values. Complexity: O(nodes + values + length of the
+/// Summarizes some nodes of a model, and its values. Complexity: O(nodes + values + length of the
 /// tags).
 [[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
                                            const tagging& found, const dialect_report& dialects,
@@ -92,10 +92,10 @@ struct tag_summary {
     std::vector<std::size_t> by_module(modules.size());
     std::array<std::size_t, detail::dialect_count> by_dialect{};
     for (auto node : nodes) {
-        const auto& made = found.attributions[node];
+        const auto& entry = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
-        ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += named && detail::is_tagged(made) ? 1U : 0U;
+        ++summary.provenance[static_cast<std::size_t>(entry.source)];
+        summary.tagged += named && detail::is_tagged(entry) ? 1U : 0U;
         ++by_module[found.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
@@ -125,7 +125,7 @@ struct tag_summary {
     return summary;
 }
 
-/// The same of all nodes.
+/// The same for all nodes.
 [[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
                                            const tagging& found, const dialect_report& dialects) {
     std::vector<id> nodes(model.node_count());
@@ -146,8 +146,8 @@ void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
 
 } // namespace detail
 
-/// Writes the members of a summary into an object that is open.
-/// Complexity: O(length of what it writes).
+/// Writes the members of a summary into an open object.
+/// Complexity: O(length of the output).
 template <text_sink Sink>
 void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("model", summary.model);

@@ -34,27 +34,27 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the value of a metadata entry of the model, if it has one.
+/// Returns: the value of a metadata entry of the model, if it exists.
 [[nodiscard]] inline std::optional<std::string_view> find_model_metadata(const wire_model& model,
                                                                          std::string_view key) {
-    std::optional<std::string_view> found;
+    std::optional<std::string_view> result;
     model.for_each_model_metadata([&](std::string_view name, std::string_view value) {
         if (name == key) {
-            found = value;
+            result = value;
         }
     });
-    return found;
+    return result;
 }
 
-/// Returns: what the model says of its tags, if it was tagged.
-/// Throws: `error` of `error_code::malformed` when that is damaged.
+/// Returns: the model's record of its tags, if it was tagged.
+/// Throws: `error` of `error_code::malformed` if that is damaged.
 [[nodiscard]] inline std::optional<recorded_model> find_model_record(const wire_model& model) {
     const auto text = find_model_metadata(model, model_key);
     return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
 }
 
-/// Returns: what an entry of the model's metadata says of modules, be it `model_key` or
-/// `fold_modules_key`; nothing where it is damaged, which `problems` is told if there is one.
+/// Returns: the record in an entry of the model's metadata, `model_key` or `fold_modules_key`;
+/// nothing if it is damaged, which is reported to `problems` if not null.
 [[nodiscard]] inline std::optional<recorded_model>
 find_readable_record(const wire_model& model, std::string_view key,
                      std::vector<std::string>* problems = nullptr) {
@@ -74,11 +74,11 @@ find_readable_record(const wire_model& model, std::string_view key,
 
 } // namespace detail
 
-/// Knows the modules that a tagged ONNX file holds, for `read_captures`.
+/// Reads the modules of a tagged ONNX file, for `read_captures`.
 struct recorded_modules {
-    /// Returns: the tree in the record of a model, nothing for what begins like no model.
-    /// Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` where it was not
-    ///   tagged. Complexity: that of `wire_model`.
+    /// Returns: the tree in the record of a model, nothing if the bytes do not look like a model.
+    /// Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` if it was not
+    /// tagged. Complexity: that of `wire_model`.
     [[nodiscard]] std::optional<module_tree> operator()(std::string_view bytes,
                                                         std::string_view path) const {
         // Text begins with no control characters but white space.
@@ -91,7 +91,7 @@ struct recorded_modules {
         auto record = detail::find_model_record(wire_model(bytes, std::string(path)));
         if (!record) {
             STEMMA_THROW(error(error_code::malformed, std::string(path), "",
-                               "is a model without tags, which holds no modules"));
+                               "is an untagged model, which contains no modules"));
         }
         return std::move(record->modules);
     }
@@ -106,7 +106,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Takes everything of stemma out of a model. A `model_editor`.
+/// Removes everything of stemma from a model. A `model_editor`.
 class strip_editor {
 public:
     /// Requires: `model` outlives the editor.
@@ -132,15 +132,15 @@ private:
     detail::tag_edits edits_;
 };
 
-/// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
+/// Replaces everything of stemma in a model by a new tagging. A `model_editor`.
 ///
-/// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
-/// `find_value_tags`, or none without any; record, table, sketch and lines
-/// of programs, unless empty, go to the model's metadata.
+/// `Carrier` determines what is written on nodes; initializers and value infos get `value_tags`,
+/// see `find_value_tags`, or none if it is empty; record, table, sketch and source lines, unless
+/// empty, go to the model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
-    /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
+    /// Requires: all arguments outlive the editor. New tag sets are added to the tagging's pool.
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
                const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
                std::string_view table, std::string_view sketch = {}, std::string_view sources = {})
@@ -194,11 +194,11 @@ public:
         }
     }
 
-    /// Nodes say which chain of these lines they have. Requires: `lines`, in a record of the model,
+    /// Writes each node's chain of these lines. Requires: `lines`, in a record of the model,
     /// outlives this.
     void write_sources(const source_lines& lines) { sources_ = &lines; }
 
-    /// Nodes without a name get one. Complexity: that of `given_names`.
+    /// Names unnamed nodes. Complexity: that of `given_names`.
     void name_nodes(const wire_model& model) {
         names_ = std::make_shared<const given_names>(model);
     }
@@ -214,7 +214,7 @@ public:
         }
     }
 
-    /// Initializers say what they are, by number, where the text is not "".
+    /// Writes a text for each initializer, by number, unless it is "".
     /// Requires: the texts outlive the editor.
     void write_parameters(const std::vector<std::string>& texts) { parameters_ = &texts; }
 
@@ -230,7 +230,7 @@ public:
     }
 
 private:
-    // Of copies for other threads too, as these may be long.
+    // Shared between the copies of several threads, as these may be large.
     struct shared_facts {
         std::vector<id_set> value_tags;
         std::string added_to_model;
@@ -252,9 +252,9 @@ private:
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
     id last_chain_ = no_id;
-    const source_lines* sources_ = nullptr; // where nodes get some
+    const source_lines* sources_ = nullptr; // null if not written
     std::shared_ptr<const shared_facts> facts_;
-    std::shared_ptr<const given_names> names_;             // where nodes get some
+    std::shared_ptr<const given_names> names_;             // null if not written
     const std::vector<std::string>* parameters_ = nullptr; // by initializer
 };
 

@@ -25,7 +25,7 @@ std::string why_refused(const std::string& bytes) {
     return "";
 }
 
-/// Of a tensor in a storage of four numbers.
+/// The error for a tensor in a storage of four numbers.
 std::string of_tensor(std::int64_t offset, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides, std::int64_t count = 4) {
     const auto value =
@@ -35,32 +35,33 @@ std::string of_tensor(std::int64_t offset, const std::vector<std::int64_t>& shap
 
 } // namespace
 
-TEST_CASE("torch_archive_reader: tensors lie in their storages, and those in the archive") {
+TEST_CASE(
+    "torch_archive_reader: checks that tensors lie in their storages, and those in the archive") {
     constexpr auto huge = std::int64_t{1} << 62U;
     CHECK(of_tensor(0, {2, 2}, {2, 1}).empty());
     CHECK(of_tensor(4, {0}, {1}).empty());
     CHECK(of_tensor(3, {1, 1, 1}, {huge, huge, huge}).empty());
-    const std::string outside = "file: w: has elements outside of its storage";
+    const std::string outside = "file: w: has elements outside its storage";
     CHECK(of_tensor(1, {2, 2}, {2, 1}) == outside);
     CHECK(of_tensor(0, {2, 2}, {3, 1}) == outside);
     CHECK(of_tensor(0, {2, 2}, {huge, 1}) == outside);
     CHECK(of_tensor(0, {3, 2}, {huge - 1, huge - 1}) == outside);
     CHECK(of_tensor(5, {0}, {1}) == outside);
     CHECK(of_tensor(huge - 1, {1}, {1}).find("file: w: ") == 0);
-    CHECK(of_tensor(0, {4}, {1}, 5) == "file: w: its storage is shorter than it says");
-    CHECK(of_tensor(0, {4}, {1}, huge) == "file: w: its storage is shorter than it says");
-    CHECK(of_tensor(0, {huge, 4}, {0, 1}) == "file: w: its storage is shorter than it says");
+    CHECK(of_tensor(0, {4}, {1}, 5) == "file: w: its storage is shorter than declared");
+    CHECK(of_tensor(0, {4}, {1}, huge) == "file: w: its storage is shorter than declared");
+    CHECK(of_tensor(0, {huge, 4}, {0, 1}) == "file: w: its storage is shorter than declared");
     CHECK(of_tensor(0, {1000, 4}, {0, 1}) ==
           "file: w: has more elements than its storage: save it after tensor.contiguous()");
-    CHECK(of_tensor(-1, {1}, {1}) == "file: a/data.pkl: has a tensor with a number that is none");
-    CHECK(of_tensor(0, {-1}, {1}) == "file: a/data.pkl: has a tensor with a number that is none");
+    CHECK(of_tensor(-1, {1}, {1}) == "file: a/data.pkl: has a tensor with an invalid number");
+    CHECK(of_tensor(0, {-1}, {1}) == "file: a/data.pkl: has a tensor with an invalid number");
     CHECK(of_tensor(0, {1}, {1, 1}) ==
-          "file: a/data.pkl: has a tensor with more extents than strides, or fewer");
+          "file: a/data.pkl: has a tensor with different numbers of extents and strides");
     CHECK(of_tensor(0, std::vector<std::int64_t>(65, 1), std::vector<std::int64_t>(65, 1)) ==
-          "file: a/data.pkl: has a tensor with a shape that is none");
+          "file: a/data.pkl: has a tensor with an invalid shape");
 }
 
-TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes") {
+TEST_CASE("torch_archive_reader: rejects archives that torch does not write") {
     const auto value =
         document(dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}));
     const std::string four(4, '\0');
@@ -69,7 +70,7 @@ TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes
     CHECK(why_refused(zip({{"a/data.pkl", value}})) ==
           "file: w: its storage '0' is not in the archive");
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/data/0", four}})) ==
-          "file: a/data/0: is there twice");
+          "file: a/data/0: occurs twice");
     CHECK(why_refused(zip({{"a/data.pkl", value, 8}, {"a/data/0", four}})) ==
           "file: a/data.pkl: is compressed, which torch.save does not do: load the checkpoint and "
           "save it again");
@@ -77,17 +78,17 @@ TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes
           std::string::npos);
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/byteorder", "big"}})) ==
           "file: a/byteorder: its elements are big-endian");
-    // Two members of the same bytes, as archives have that grow without end.
+    // Two members with the same bytes, as in zip bombs.
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/data/1", four, 0, 0}})) ==
-          "file: a/data/1: has bytes of 'a/data.pkl'");
+          "file: a/data/1: overlaps 'a/data.pkl'");
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four, 0, -1, 1'000'000}})) ==
-          "file: is no zip archive, or a damaged one");
+          "file: is not a zip archive, or is damaged");
     CHECK(why_refused(zip({{"a/data.pkl", document("}")}})) ==
-          "file: a/data.pkl: holds no tensors");
+          "file: a/data.pkl: contains no tensors");
     CHECK(why_refused(
               torch_archive(dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})},
                                   {"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}),
-                            four)) == "file: w: is there twice");
+                            four)) == "file: w: occurs twice");
     CHECK(why_refused(torch_archive(dict({{"w", tensor(tuple({}), 0, {1}, {1})}}), four)) ==
           "file: a/data.pkl: has a tensor without a storage");
     CHECK(why_refused(torch_archive(
@@ -95,15 +96,15 @@ TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes
                                         text("0"), text("cpu"), integer(1)}) +
                                      "Q",
                                  0, {1}, {1})}}),
-              four)) == "file: a/data.pkl: refers to what is no storage");
+              four)) == "file: a/data.pkl: refers to something that is not a storage");
 }
 
-TEST_CASE("torch_archive_reader: modules of TorchScript that hold each other") {
+TEST_CASE("torch_archive_reader: handles TorchScript modules that contain each other") {
     const auto object = global("__torch__", "M") + ")\x81q\1";
     const auto value = document(object + dict({{"self", "h\1"}}) + "b");
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/constants.pkl", "\x80\2)."}})) ==
           "file: a/data.pkl: has values nested deeper than 200");
-    // Each level holds the one below twice: names would be as many as 2 to the power of the depth.
+    // Each level contains the one below twice: there would be 2 to the power of the depth names.
     std::string shared = "q\1";
     std::string doubled = global("__torch__", "M") + ")\x81}b" + shared;
     for (int level = 0; level < 100; ++level) {
@@ -111,10 +112,10 @@ TEST_CASE("torch_archive_reader: modules of TorchScript that hold each other") {
                    "b" + shared;
     }
     CHECK(why_refused(zip({{"a/data.pkl", document(doubled)}, {"a/constants.pkl", "\x80\2)."}})) ==
-          "file: a/data.pkl: has names that are too long in all");
+          "file: a/data.pkl: has names that are too long in total");
 }
 
-TEST_CASE("torch_archive_reader: dicts that hold each other are walked once") {
+TEST_CASE("torch_archive_reader: visits dicts that contain each other once") {
     std::string doubled =
         dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}) + "q\1";
     for (int level = 0; level < 60; ++level) {

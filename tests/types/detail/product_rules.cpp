@@ -89,7 +89,7 @@ TEST_CASE("product_rules: a product whose batch is transposed has its first exte
                 {set("transBatchA"), set("transBatchB"), set("transA")}) == "float32[2,4,6,3]");
 }
 
-TEST_CASE("product_rules: products of quantized weights are of the type of what is not quantized",
+TEST_CASE("product_rules: products of quantized weights have the type of the other factor",
           "[detail]") {
     const std::uint64_t bytes = 2;
     const auto scene = test::inference_scene()

@@ -49,14 +49,14 @@ public:
             const auto out = after_.outputs(op)[0];
             for (auto next = only_reader(value_[out]); next != no_id;
                  next = only_reader(value_[out])) {
-                const auto made = before_.outputs(next);
-                if (made.size() != 1 || made[0] == no_id || left[made[0]] ||
+                const auto results = before_.outputs(next);
+                if (results.size() != 1 || results[0] == no_id || left[results[0]] ||
                     types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
                     is_read_on(out, next) || !reads_all_of(op, next, value_[out])) {
                     break;
                 }
-                value_[out] = made[0];
-                left[made[0]] = true;
+                value_[out] = results[0];
+                left[results[0]] = true;
             }
         }
     }

@@ -39,9 +39,9 @@ public:
     explicit stored_contents(const comparable_graph& graph) : graph_(graph) {
         for (id v = 0; v < graph.value_count(); ++v) {
             if (const auto content = graph.content(v); content != 0) {
-                const auto known = index_.insert(
+                const auto existing = index_.insert(
                     content, v, [&](id other) { return graph.content(other) == content; });
-                if (known != v) {
+                if (existing != v) {
                     shared_.push_back(content);
                 }
             }
@@ -68,9 +68,9 @@ public:
     /// Returns: the value with the same elements in any order, `no_id` for none or several.
     [[nodiscard]] id find_loose(std::uint64_t loose) const {
         const auto at = std::lower_bound(loose_.begin(), loose_.end(), std::pair(loose, id{0}));
-        const bool found = at != loose_.end() && at->first == loose;
-        const bool again = found && at + 1 != loose_.end() && (at + 1)->first == loose;
-        return found && !again ? at->second : no_id;
+        const bool has_match = at != loose_.end() && at->first == loose;
+        const bool again = has_match && at + 1 != loose_.end() && (at + 1)->first == loose;
+        return has_match && !again ? at->second : no_id;
     }
 
 private:
@@ -124,8 +124,8 @@ public:
         }
         for (const auto& [v, loose] : after_.loose_contents()) {
             if (value_[v] == no_id) {
-                if (const auto found = contents_.find_loose(loose); found != no_id) {
-                    set(v, found, match_basis::derived);
+                if (const auto match = contents_.find_loose(loose); match != no_id) {
+                    set(v, match, match_basis::derived);
                 }
             }
         }
@@ -188,7 +188,7 @@ struct values_found {
         [[nodiscard]] bool passed() const { return yes >= 3 * no; }
     };
     votes stored;
-    votes made;
+    votes counts;
     votes typed;
     for (id v = 0; v < after.value_count(); ++v) {
         const auto named = found.names.find(after.value_name(v));
@@ -202,7 +202,7 @@ struct values_found {
             (is_stored ? content != 0 && found.contents.is_unique(content)
                        : found.bases[v] == match_basis::computed ||
                              is_anchored(after, maker, found.contents))) {
-            (is_stored ? stored : made)
+            (is_stored ? stored : counts)
                 .add(found.numbers.of_value(named) == found.numbers.of_value(found.values[v]));
         }
         const auto then = before.maker(named);
@@ -211,8 +211,8 @@ struct values_found {
                       correspondence::none);
         }
     }
-    const bool enough = made.yes + made.no >= 3;
-    return stored.passed() && (enough ? made.passed() : typed.yes >= typed.no);
+    const bool enough = counts.yes + counts.no >= 3;
+    return stored.passed() && (enough ? counts.passed() : typed.yes >= typed.no);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -34,8 +34,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: for each parameter the number of the initializer that it is, or that is passed on to
-/// it; `no_id` where there is none. Complexity: O(values + parameters).
+/// Returns: for each parameter the number of the initializer that it is or passes on; `no_id` if
+/// none. Complexity: O(values + parameters).
 [[nodiscard]] inline std::vector<id> tensors_of_parameters(const wire_model& model,
                                                            const onnx_operators<wire_model>& ops) {
     std::vector<id> tensor_of(model.value_count(), no_id);
@@ -55,8 +55,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return tensors;
 }
 
-/// Returns: the shapes of the initializers that the operators read.
-/// Complexity: O(fields of initializers); data is not touched.
+/// Returns: the shapes of the initializers that operators read.
+/// Complexity: O(fields of initializers); data are not touched.
 [[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
                                                             const onnx_operators<wire_model>& ops) {
     parameter_shapes shapes;
@@ -67,10 +67,10 @@ namespace stemma::inline STEMMA_ABI::detail {
     return shapes;
 }
 
-/// Finds what a capture claims about the nodes of a model.
+/// Makes a capture's claims about the nodes of a model.
 class captured_claims {
 public:
-    /// Requires: all outlive it.
+    /// Requires: all arguments outlive it.
     captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
                     const module_tree& modules, const path_mapping& mapping)
         : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
@@ -92,8 +92,8 @@ public:
         }
     }
 
-    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
-    /// known of them.
+    /// Aligns the operations, and makes claims about `open` nodes, for which there is nothing
+    /// better.
     /// Complexity: that of `align`.
     void align_operations(const captured_operations& captured, provenance source,
                           const std::vector<bool>& open) {
@@ -104,32 +104,32 @@ public:
             shapes_ = find_parameter_shapes(model_, ops_);
             shapes_known_ = true;
         }
-        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
-        for (const auto& doubt : found.doubts) {
+        const auto aligned = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : aligned.doubts) {
             found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
         }
-        if (!found.is_plausible()) {
+        if (!aligned.is_plausible()) {
             return;
         }
         claim_table table{source, std::vector<claim>(model_.node_count())};
         for (id node = 0; node < model_.node_count(); ++node) {
-            const auto& made = found.of[node];
-            if (open[node] && made.module != no_id && made.confidence > 0) {
-                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
-                                  made.exact};
+            const auto& entry = aligned.of[node];
+            if (open[node] && entry.module != no_id && entry.confidence > 0) {
+                table.of[node] = {entry.module, entry.call, in_percent(entry.confidence), source,
+                                  entry.exact};
             }
         }
-        for (auto& known : found_.claims) {
-            if (known.source == source) { // another graph of the same kind
-                settle(known, table);
-                join(known, table);
+        for (auto& item : found_.claims) {
+            if (item.source == source) { // another graph of the same kind
+                settle(item, table);
+                join(item, table);
                 return;
             }
         }
         found_.claims.push_back(std::move(table));
     }
 
-    /// Looks up the nodes that an export recorded.
+    /// Looks up the nodes recorded by an export.
     /// Complexity: O((nodes + recorded nodes) log nodes).
     void look_up(const captured_export& exported) {
         if (exported.empty()) {
@@ -149,22 +149,23 @@ public:
         const any_frames frames;
         told_sources told(lines_, frames);
         std::vector<std::pair<id, id>> chains; // of nodes
-        for (const auto& made : exported.nodes()) {
-            const auto g = graphs.find(made.graph);
+        for (const auto& recorded : exported.nodes()) {
+            const auto g = graphs.find(recorded.graph);
             const auto place =
-                g == graphs.end() ? places.end() : places.find({g->second, made.index});
-            const auto module = made.scoped ? find_path(modules_, made.module) : no_id;
-            scoped += made.scoped ? 1U : 0U;
-            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
-                (made.scoped && module == no_id)) {
+                g == graphs.end() ? places.end() : places.find({g->second, recorded.index});
+            const auto module = recorded.scoped ? find_path(modules_, recorded.module) : no_id;
+            scoped += recorded.scoped ? 1U : 0U;
+            if (place == places.end() || model_.op_type(place->second) != recorded.op_type ||
+                (recorded.scoped && module == no_id)) {
                 strangers += 1;
                 continue;
             }
-            if (made.scoped) {
+            if (recorded.scoped) {
                 table.of[place->second] = {module, no_id, 1, provenance::exported};
             }
-            if (made.stack < exported.stacks().size()) {
-                chains.emplace_back(place->second, told.chain_of(exported.stacks()[made.stack]));
+            if (recorded.stack < exported.stacks().size()) {
+                chains.emplace_back(place->second,
+                                    told.chain_of(exported.stacks()[recorded.stack]));
             }
         }
         if (strangers > 0) {
@@ -182,7 +183,7 @@ public:
         }
     }
 
-    /// Tells where the forward of modules begins. Complexity: O(length of paths and texts).
+    /// Records where the forward of modules begins. Complexity: O(length of paths and texts).
     void tell_modules(const std::vector<std::pair<std::string, std::string>>& sources) {
         const any_frames frames;
         told_sources told(lines_, frames);
@@ -195,7 +196,7 @@ public:
         }
     }
 
-    /// Returns: all that was found, once. Complexity: O(nodes).
+    /// Returns: everything found; call once. Complexity: O(nodes).
     [[nodiscard]] captured_evidence finish() {
         if (!lines_.empty()) {
             found_.sources = [lines = std::move(lines_)] { return lines; };
@@ -213,8 +214,8 @@ public:
     }
 
 private:
-    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
-    /// for the other; and where the first one's word is worth much less, it is not heard.
+    /// If two graphs, or a trace and a graph, give different modules, both lose confidence by the
+    /// weight of the other; if the first one's word weighs much less, it is dropped.
     void settle(claim_table& first_table, claim_table& second_table) const {
         for (id node = 0; node < model_.node_count(); ++node) {
             auto& a = first_table.of[node];
@@ -234,15 +235,15 @@ private:
         }
     }
 
-    /// Adds the claims that are surer, or new.
+    /// Adds the claims that are new or have more confidence.
     static void join(claim_table& into, const claim_table& from) {
         for (std::size_t node = 0; node < into.of.size(); ++node) {
-            const auto& made = from.of[node];
-            auto& known = into.of[node];
-            known = known.module == no_id ||
-                            (made.module != no_id && made.confidence > known.confidence)
-                        ? made
-                        : known;
+            const auto& entry = from.of[node];
+            auto& slot = into.of[node];
+            slot = slot.module == no_id ||
+                           (entry.module != no_id && entry.confidence > slot.confidence)
+                       ? entry
+                       : slot;
         }
     }
 

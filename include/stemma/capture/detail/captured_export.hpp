@@ -16,56 +16,56 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A node of the file that an export wrote, and the module it was exported for.
+/// A node of the file as exported, and the module it was exported for.
 struct exported_node {
     std::string graph;   ///< "" for the main graph, see docs/formats.md
-    id index = no_id;    ///< place in that graph
+    id index = no_id;    ///< position in that graph
     std::string op_type; ///< without its domain
     bool scoped = false; ///< whether the exporter knew its module
     std::string module;  ///< path
-    id stack = no_id;    ///< number of what called it
+    id stack = no_id;    ///< number of its call stack
 };
 
-/// Reads what was recorded while a model was exported: nodes with their full scopes
+/// Reads what was recorded during export: nodes with their full scopes
 /// `pkg.Class::path/pkg.Class::path.of.child`.
 class captured_export {
 public:
     /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed`; `file` is named in it.
+    /// Throws: `error` of `error_code::malformed`, naming `file`.
     void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "exported node", count_++);
         if (!at.has("scope")) {
             at.fail("lacks the text 'scope'");
         }
-        exported_node made;
-        made.graph = at.has("graph") ? at.text("graph") : std::string();
-        made.index = at.number("index");
-        made.op_type = at.text("op_type");
-        if (made.index == no_id) {
+        exported_node result;
+        result.graph = at.has("graph") ? at.text("graph") : std::string();
+        result.index = at.number("index");
+        result.op_type = at.text("op_type");
+        if (result.index == no_id) {
             at.fail("lacks the number 'index'");
         }
         const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
         if (const auto colons = scope.rfind("::"); colons != scope.npos) {
-            made.scoped = true;
-            made.module = scope.substr(colons + 2);
+            result.scoped = true;
+            result.module = scope.substr(colons + 2);
         }
-        made.stack = at.number("stack");
-        if (made.scoped || made.stack != no_id) {
-            nodes_.push_back(std::move(made));
+        result.stack = at.number("stack");
+        if (result.scoped || result.stack != no_id) {
+            nodes_.push_back(std::move(result));
         }
     }
 
-    /// Reads what called nodes, in any format of `stack_formats`.
+    /// Reads the call stacks of nodes, in any format of `stack_formats`.
     void read_stack(json_part text) {
         stacks_.emplace_back(text.is_text() ? text.text() : std::string_view());
     }
 
-    /// What called the nodes, by number.
+    /// The call stacks, by number.
     [[nodiscard]] std::span<const std::string> stacks() const noexcept { return stacks_; }
 
-    /// The nodes that had a scope, or of which is known what called them.
+    /// The nodes that had a scope, or have a known call stack.
     [[nodiscard]] std::span<const exported_node> nodes() const noexcept { return nodes_; }
 
 private:

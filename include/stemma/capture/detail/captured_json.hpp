@@ -20,62 +20,63 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// One object of a capture, and what to say when it is not as it should be.
+/// An object of a capture, and how to report problems with it.
 class captured_json {
 public:
-    /// Throws: `error` of `error_code::malformed` when the part is no object.
+    /// Throws: `error` of `error_code::malformed` if the part is not an object.
     captured_json(json_part object, std::string_view file, std::string_view what,
                   std::size_t number)
         : object_(object), file_(file), what_(what), number_(number) {
         if (!object_.is_object()) {
-            fail("is no object");
+            fail("is not an object");
         }
     }
 
-    /// Whether the object has a key, be it null.
+    /// Whether the object has a key, even if null.
     [[nodiscard]] bool has(std::string_view key) const { return bool(object_[key]); }
 
-    /// Whether the object has a text under a key.
+    /// Whether the object has a string under a key.
     [[nodiscard]] bool is_text(std::string_view key) const { return object_[key].is_text(); }
 
-    /// Throws: when it is missing or no text.
+    /// Throws: if it is missing or not a string.
     [[nodiscard]] std::string text(std::string_view key) const {
-        const auto found = object_[key];
-        if (!found.is_text()) {
+        const auto entry = object_[key];
+        if (!entry.is_text()) {
             fail("lacks the text '" + std::string(key) + "'");
         }
-        return std::string(found.text());
+        return std::string(entry.text());
     }
 
-    /// Returns: `no_id` when it is missing, null or out of range.
+    /// Returns: `no_id` if it is missing, null or out of range.
     [[nodiscard]] id number(std::string_view key) const {
-        const auto found = object_[key];
-        return found.is_number<id>() ? found.number<id>() : no_id;
+        const auto entry = object_[key];
+        return entry.is_number<id>() ? entry.number<id>() : no_id;
     }
 
-    /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    /// Returns: the strings in a list; empty if it is missing. Throws: if it is not a list of
+    /// strings.
     /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
-        const auto found = object_[key];
-        if (!found || found.is_null()) {
+        const auto entry = object_[key];
+        if (!entry || entry.is_null()) {
             return {};
         }
-        if (!found.is_array()) {
-            fail("has something else than a list as '" + std::string(key) + "'");
+        if (!entry.is_array()) {
+            fail("has something other than a list as '" + std::string(key) + "'");
         }
-        if (!found.is_texts()) {
-            fail("has something else than texts in '" + std::string(key) + "'");
+        if (!entry.is_texts()) {
+            fail("has something other than strings in '" + std::string(key) + "'");
         }
-        return found.texts();
+        return entry.texts();
     }
 
-    /// Returns: the shapes in a list, that of what has none being empty.
+    /// Returns: the shapes in a list, empty for anything without a shape.
     /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
         std::vector<std::vector<std::int64_t>> result;
-        const auto found = object_[key];
-        if (found.is_array()) {
-            for (const auto shape : found) {
+        const auto entry = object_[key];
+        if (entry.is_array()) {
+            for (const auto shape : entry) {
                 result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
             }
         }
@@ -89,12 +90,12 @@ public:
     }
 
 private:
-    /// What is no number is -1.
+    /// Non-numbers become -1.
     [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
         std::vector<std::int64_t> result;
         for (const auto extent : shape) {
-            const bool known = extent.is_number<std::int64_t>();
-            result.push_back(known ? extent.number<std::int64_t>() : -1);
+            const bool is_known = extent.is_number<std::int64_t>();
+            result.push_back(is_known ? extent.number<std::int64_t>() : -1);
         }
         return result;
     }
@@ -106,7 +107,7 @@ private:
 };
 
 /// Returns: the module at a path or under an alias, or `no_id`.
-/// Complexity: O(length) expected, and O(aliases) where no path leads there.
+/// Complexity: O(length) expected, and O(aliases) if no path leads there.
 [[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
     id m = 0;
     auto rest = path;
@@ -125,7 +126,7 @@ private:
     return m;
 }
 
-/// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+/// Returns: the parameter at a path, possibly through an alias; none for buffers and unknown ones.
 /// Complexity: as `find_path`, and O(parameters of the module).
 [[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
                                                                std::string_view path) {
@@ -135,19 +136,19 @@ private:
     const auto last = dot == path.npos ? path : path.substr(dot + 1);
     if (owner != no_id) {
         for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
-            if (const auto found = modules.parameter(owner, i); found.name == last) {
-                return found;
+            if (const auto tensor = modules.parameter(owner, i); tensor.name == last) {
+                return tensor;
             }
         }
     }
     return std::nullopt;
 }
 
-/// The modules of the paths that a part of a capture names.
+/// The modules at the paths in a part of a capture.
 class captured_paths {
 public:
-    /// What leads nowhere becomes a fault of `made`.
-    /// Complexity: for each path as `find_path`, for each of its ends that leads nowhere.
+    /// Paths that lead nowhere become a fault of `made`.
+    /// Complexity: as `find_path` for each path; for each of its prefixes if it leads nowhere.
     captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
                    std::string_view part) {
         std::size_t lost = 0;
@@ -173,7 +174,7 @@ public:
         }
     }
 
-    /// Returns: the module of a path, or the nearest above it; then `exact` becomes false.
+    /// Returns: the module at a path, or its nearest existing ancestor; then `exact` becomes false.
     [[nodiscard]] id module_of(id path, bool& exact) const {
         exact = exact && exact_[path];
         return modules_[path];

@@ -23,16 +23,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
+/// Reads the events of a trace: modules entered and left, calls as written by the user (`func`),
 /// and the operators below (`op`).
 ///
-/// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
+/// A call and everything that ran below it are one operation. Unknown keys and kinds are ignored.
 class captured_trace {
 public:
-    /// Whether no event was read that says anything.
+    /// Whether no meaningful event was read.
     [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
+    /// Throws: `error` of `error_code::malformed` if it is no event, naming `file`.
     /// Complexity: O(size of the event).
     void read_event(json_part event, std::string_view file) {
         const captured_json at(event, file, "event", count_++);
@@ -46,17 +46,17 @@ public:
         }
     }
 
-    /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
+    /// Reads an operation without events: `op`, `module`, and ids and shapes as in events.
     void read_operation(json_part operation, std::string_view file) {
         const captured_json at(operation, file, "operation", count_++);
-        captured_operations::operation made;
-        made.module = paths_.intern(at.text("module"));
-        made.call = at.number("call");
-        add(at, at.text("op"), at.strings("in_ids"), made);
+        captured_operations::operation parsed;
+        parsed.module = paths_.intern(at.text("module"));
+        parsed.call = at.number("call");
+        add(at, at.text("op"), at.strings("in_ids"), parsed);
         note_results(at, made_.size() - 1);
     }
 
-    /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
+    /// Reads an entry of the list of modules that could not be hooked: a path, or path and reason.
     /// Throws: as `read_event`.
     void read_unhooked(json_part entry, std::string_view file) {
         const auto path = entry.is_array() ? entry[0] : entry;
@@ -67,16 +67,16 @@ public:
         unhooked_.emplace_back(path.text());
     }
 
-    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
+    /// Returns: the operations, with modules of the tree. Inconsistencies are among the faults.
     /// Complexity: O(operations * depth).
     [[nodiscard]] captured_operations finish(const module_tree& modules) {
         if (!open_.empty()) {
-            made_.add_fault("the trace ends inside of module '" + open_.back().path +
-                            "': it is cut short");
+            made_.add_fault("the trace ends inside module '" + open_.back().path +
+                            "': it is truncated");
         }
         if (misplaced_ > 0) {
             made_.add_fault(std::to_string(misplaced_) +
-                            " events of the trace do not stand where their module is open");
+                            " events of the trace are outside their module");
         }
         const captured_paths paths(modules, paths_, made_, "trace");
         for (id i = 0; i < made_.size(); ++i) {
@@ -116,14 +116,14 @@ private:
             return;
         }
         ++misplaced_;
-        const auto known = std::find_if(open_.rbegin(), open_.rend(),
-                                        [&](const open_module& m) { return m.path == path; });
-        if (known != open_.rend()) {
-            open_.erase(known.base() - 1, open_.end());
+        const auto position = std::find_if(open_.rbegin(), open_.rend(),
+                                           [&](const open_module& m) { return m.path == path; });
+        if (position != open_.rend()) {
+            open_.erase(position.base() - 1, open_.end());
         }
     }
 
-    /// Whether the modules that an event names are those that are open.
+    /// Whether the modules of an event are the open ones.
     [[nodiscard]] bool stands_in(const captured_json& at) const {
         const auto stack = at.strings("stack");
         return stack.size() == open_.size() &&
@@ -138,8 +138,8 @@ private:
         const auto call = at.number("func");
         auto into = no_id;
         if (!is_call && call != no_id) {
-            const auto found = by_seq_.find(call);
-            into = found == by_seq_.end() ? no_id : found->second;
+            const auto entry = by_seq_.find(call);
+            into = entry == by_seq_.end() ? no_id : entry->second;
         } else if (!is_call) {
             into = seen_above(name, inputs);
         }
@@ -147,7 +147,7 @@ private:
             add(at, name, inputs);
             find_earlier(at, name, inputs);
             if (is_call) {
-                by_seq_.clear(); // what ran below a call follows it
+                by_seq_.clear(); // operators below a call follow it
                 by_seq_.emplace(seq, made_.size() - 1);
                 above_.push_back({name, inputs, made_.size() - 1});
                 if (above_.size() > 64) {
@@ -173,8 +173,7 @@ private:
         }
     }
 
-    /// Exporters compute once what is written several times, so what repeats an operation may leave
-    /// nothing.
+    /// Exporters compute repeated operations once, so a repetition may leave nothing.
     void find_earlier(const captured_json& at, const std::string& name,
                       const std::vector<std::string>& inputs) {
         const auto number = made_.size() - 1;
@@ -184,7 +183,7 @@ private:
         }
     }
 
-    /// What nothing reads that comes out of the model is not exported.
+    /// Unread results of the model are not exported.
     void find_unused() {
         if (outputs_.empty()) {
             return;
@@ -204,7 +203,7 @@ private:
         }
     }
 
-    /// Some operators are seen twice: as a call, and a little later as what runs below none.
+    /// Some operators are seen twice: as a call, and a little later as an operator outside any.
     /// Returns: the call that is the same operator, or `no_id`.
     [[nodiscard]] id seen_above(const std::string& name, const std::vector<std::string>& inputs) {
         constexpr std::size_t lookback = 8;
@@ -225,12 +224,12 @@ private:
              const std::vector<std::string>& inputs) {
         const auto stack = at.strings("stack");
         misplaced_ += stands_in(at) ? 0U : 1U;
-        captured_operations::operation made;
-        made.module = paths_.intern(stack.empty() ? std::string() : stack.back());
+        captured_operations::operation parsed;
+        parsed.module = paths_.intern(stack.empty() ? std::string() : stack.back());
         if (!open_.empty() && !stack.empty() && open_.back().path == stack.back()) {
-            made.call = open_.back().call;
+            parsed.call = open_.back().call;
         }
-        add(at, name, inputs, made);
+        add(at, name, inputs, parsed);
     }
 
     void add(const captured_json& at, const std::string& name,
@@ -253,7 +252,7 @@ private:
         }
     }
 
-    /// A parameter of another shape than the tree says shows that the two are of different models.
+    /// A parameter whose shape differs from the tree's shows that the two are of different models.
     void compare_shapes(const module_tree& modules) {
         enum class state : std::uint8_t { unknown, equal, different };
         std::vector<state> states(made_.parameter_names().size(), state::unknown);
@@ -265,10 +264,10 @@ private:
                     continue;
                 }
                 const std::string_view name = made_.parameter_names()[p.name];
-                const auto known = find_parameter(modules, name);
-                const bool differs = known && !known->shape.empty() &&
+                const auto parameter = find_parameter(modules, name);
+                const bool differs = parameter && !parameter->shape.empty() &&
                                      !std::equal(p.shape.begin(), p.shape.end(),
-                                                 known->shape.begin(), known->shape.end());
+                                                 parameter->shape.begin(), parameter->shape.end());
                 states[p.name] = differs ? state::different : state::equal;
                 example = differs && different++ == 0 ? std::string(name) : example;
             }
@@ -281,8 +280,8 @@ private:
         }
     }
 
-    /// Nothing tells in which module below an unwatched one an operation ran but the parameters it
-    /// reads; without any, it is taken to be the unwatched module's own.
+    /// Which module below an unhooked one ran an operation is only known from the parameters it
+    /// reads; without any, it is assumed to be the unhooked module itself.
     void place_unhooked(const module_tree& modules) {
         if (unhooked_.empty()) {
             return;
@@ -295,7 +294,7 @@ private:
                 hidden[m] = true;
             }
         }
-        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters are read
+        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters it reads
         for (id i = 0; i < made_.size(); ++i) {
             for (const auto& p : made_.parameters_of(i)) {
                 const std::string_view name = made_.parameter_names()[p.name];
@@ -308,11 +307,11 @@ private:
             }
         }
         const auto outermost = [&](id m, id below) {
-            auto found = no_id;
+            auto result = no_id;
             for (; m != below && m != no_id; m = m == 0 ? no_id : tree.parent(m)) {
-                found = hidden[m] ? m : found;
+                result = hidden[m] ? m : result;
             }
-            return found;
+            return result;
         };
         for (id i = 0; i < made_.size();) {
             auto end = i + 1;
@@ -324,12 +323,12 @@ private:
         }
     }
 
-    /// Places the operations of a run in one watched module.
+    /// Assigns the operations of a run in one hooked module.
     template <class Outermost>
     void place_run(id first, id last, const std::vector<id>& reads, Outermost outermost) {
         const auto around = made_[first].module;
         auto next = last;
-        auto before = no_id; // hidden module that was read last
+        auto before = no_id; // hidden module read last
         for (auto i = first; i < last; ++i) {
             if (next == last || next < i) {
                 next = i;
@@ -356,7 +355,7 @@ private:
     std::vector<open_module> open_;
     std::unordered_map<id, id> by_seq_;
     detail::tensor_makers makers_;
-    std::vector<id> outputs_; // what made them
+    std::vector<id> outputs_; // producers of outputs
     std::vector<std::string> unhooked_;
     std::vector<call_above> above_; // the last calls
     std::size_t count_ = 0;

@@ -26,7 +26,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The operators of a model whose parameters are called as in a checkpoint, where their names lead
+/// The operators of a model with parameters renamed after a checkpoint, if their own names lead
 /// nowhere and their contents are found there.
 class found_parameters {
 public:
@@ -44,12 +44,12 @@ public:
                 ++unknown_;
             }
         }
-        const auto found = content_matcher(model, known).match(wanted);
+        const auto matched = content_matcher(model, known).match(wanted);
         std::vector<std::string> names(ops.parameter_count());
         found_.resize(names.size(), false);
         for (id p = 0; p < names.size(); ++p) {
-            if (tensors[p] != no_id && wanted[tensors[p]] && !found[tensors[p]].empty()) {
-                names[p] = name_of(found[tensors[p]]);
+            if (tensors[p] != no_id && wanted[tensors[p]] && !matched[tensors[p]].empty()) {
+                names[p] = name_of(matched[tensors[p]]);
                 found_[p] = true;
                 ++count_;
             }
@@ -60,13 +60,13 @@ public:
     /// The operators, with those names.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
 
-    /// How many parameters were found.
+    /// The number of parameters found.
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    /// How many were looked for.
+    /// The number of parameters searched for.
     [[nodiscard]] std::size_t unknown() const noexcept { return unknown_; }
 
-    /// Returns: paths of members of sequences that operators speak of and the modules lack.
+    /// Returns: paths of sequence members that operators imply and the modules lack.
     /// Complexity: that of `parameter_regions::find_missing_members`.
     [[nodiscard]] std::vector<std::string> missing_members(const module_tree& modules) const {
         evidence_context<onnx_operators<wire_model>, module_tree> context(ops_, modules);
@@ -78,8 +78,8 @@ public:
         return paths;
     }
 
-    /// Returns: what they tell of the operators that read them, and of those around: as the
-    /// sources `parameter_names` and `parameter_regions` do. Complexity: that of these.
+    /// Returns: claims for the operators that read them, and for those around, as made by the
+    /// sources `parameter_names` and `parameter_regions`. Complexity: that of these.
     [[nodiscard]] claim_table claims(const module_tree& modules) const {
         evidence_context<onnx_operators<wire_model>, module_tree> context(ops_, modules);
         const auto direct = parameter_names{}.prepare(context);
@@ -87,12 +87,14 @@ public:
         claim_table table{provenance::contents, std::vector<claim>(ops_.model().node_count())};
         for (id node = 0; node < table.of.size(); ++node) {
             auto& kept = table.of[node];
-            const auto keep = [&](const claim& made) {
-                // Of several that share a tensor the surest counts; of equals, what holds both.
-                if (kept.module == no_id || made.confidence > kept.confidence) {
-                    kept = made;
-                } else if (made.confidence == kept.confidence && made.module != kept.module) {
-                    kept.module = modules.index().lca(made.module, kept.module);
+            const auto keep = [&](const claim& candidate) {
+                // Among owners of a shared tensor the surest counts; among equals, their common
+                // ancestor.
+                if (kept.module == no_id || candidate.confidence > kept.confidence) {
+                    kept = candidate;
+                } else if (candidate.confidence == kept.confidence &&
+                           candidate.module != kept.module) {
+                    kept.module = modules.index().lca(candidate.module, kept.module);
                     kept.exact = false;
                 }
             };
@@ -110,7 +112,7 @@ public:
     }
 
 private:
-    /// Returns: the entry's name; of several, one of the module that holds all of theirs.
+    /// Returns: the entry's name; for several, one in the module that contains all of theirs.
     [[nodiscard]] std::string name_of(const std::vector<std::size_t>& entries) const {
         const auto name = [&](std::size_t entry) {
             return without_wrappers(known_->entries()[entry].name, wrapped_);

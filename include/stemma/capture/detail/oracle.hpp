@@ -20,33 +20,33 @@ public:
     oracle_file(std::string_view bytes, std::string_view file) {
         stream_json(bytes, file, *this);
         if (by_name_.empty()) {
-            STEMMA_THROW(error(error_code::malformed, file, "", "names the module of no node"));
+            STEMMA_THROW(error(error_code::malformed, file, "", "gives no node's module"));
         }
     }
 
     /// Returns: the path of the true module of the node called `name`: by the exporter's scope,
-    /// else as it is known from the model's making, else as its readers tell; nothing where none
-    /// does, nor for a name of nodes of several modules.
+    /// else by the model's construction, else by its readers; nothing if unknown, or if nodes in
+    /// several modules have this name.
     [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
-        const auto found = by_name_.find(std::string(name));
-        return found == by_name_.end() || found->second.several
+        const auto entry = by_name_.find(std::string(name));
+        return entry == by_name_.end() || entry->second.several
                    ? std::nullopt
-                   : std::optional(found->second.module);
+                   : std::optional(entry->second.module);
     }
 
     /// Returns: whether the exporter had a scope for the node.
     [[nodiscard]] bool is_scoped(std::string_view name) const {
-        const auto found = by_name_.find(std::string(name));
-        return found != by_name_.end() && found->second.scoped;
+        const auto entry = by_name_.find(std::string(name));
+        return entry != by_name_.end() && entry->second.scoped;
     }
 
     /// For `stream_json`.
     [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
 
-    /// For `stream_json`; no scalar means anything.
+    /// For `stream_json`; scalars are ignored.
     void scalar(const std::string&, json_part) {}
 
-    /// For `stream_json`; a node without the name of a module is passed over.
+    /// For `stream_json`; nodes without a module are skipped.
     /// Complexity: O(1) on average.
     void element(const std::string&, json_part node) {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
@@ -73,7 +73,7 @@ private:
     struct truth {
         std::string module;
         bool scoped = false;
-        bool several = false; // nodes of this name, in different modules
+        bool several = false; // nodes in different modules have this name
     };
 
     std::unordered_map<std::string, truth> by_name_;

@@ -16,10 +16,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which operation of a run made a tensor last, and which operations do what another did before.
+/// The last producer of each tensor in a run, and which operations repeat earlier ones.
 class tensor_makers {
 public:
-    /// Notes results of an operation; names that start with `p:` are parameters, and stay so.
+    /// Records results of an operation; names that start with `p:` are parameters, and stay so.
     void note(std::span<const std::string> results, id operation) {
         for (const auto& tensor : results) {
             if (!tensor.starts_with("p:")) {
@@ -28,20 +28,20 @@ public:
         }
     }
 
-    /// Returns: what made the tensor, or `no_id`.
+    /// Returns: the producer of the tensor, or `no_id`.
     [[nodiscard]] id maker(const std::string& tensor) const {
-        const auto found = maker_.find(tensor);
-        return found == maker_.end() ? no_id : found->second;
+        const auto entry = maker_.find(tensor);
+        return entry == maker_.end() ? no_id : entry->second;
     }
 
     /// Returns: the operation that an operation repeats, or `no_id`.
     [[nodiscard]] id repeated(id operation) const {
-        const auto found = first_of_.find(operation);
-        return found == first_of_.end() ? no_id : found->second;
+        const auto entry = first_of_.find(operation);
+        return entry == first_of_.end() ? no_id : entry->second;
     }
 
-    /// Notes an operation before its results are. It repeats an earlier one of that name that read
-    /// the same tensors, as they were then, and whose results have the same shapes.
+    /// Records an operation before its results. It repeats an earlier one with that name that read
+    /// the same tensors in the same state, and whose results have the same shapes.
     /// Returns: whether it repeats one.
     bool is_repeated(id operation, std::string_view name, std::span<const std::string> inputs,
                      std::span<const std::string> results,
@@ -81,7 +81,7 @@ private:
     };
 
     std::unordered_map<std::string, id> maker_;
-    std::unordered_map<std::string, call> computed_; // by name, what is read, shapes of results
+    std::unordered_map<std::string, call> computed_; // by name, inputs and shapes of results
     std::unordered_map<std::string, std::string> same_as_;
     std::unordered_map<id, id> first_of_;
 };

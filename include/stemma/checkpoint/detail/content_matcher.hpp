@@ -23,21 +23,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds entries of a checkpoint again among the initializers of a model, by what they hold:
-/// - the same numbers in any order, as when they were transposed, reshaped or their gates sorted;
-/// - several entries one behind the other;
-/// - the same rows times a factor each, as when a normalization was folded into them, also turned
-///   and rounded to another type.
-/// Tensors that hold one number only, or no floating point numbers, tell nothing.
+/// Finds entries of a checkpoint among the initializers of a model by contents:
+/// - the same numbers in any order, after transposing, reshaping or reordering gates;
+/// - several entries concatenated;
+/// - the same rows, each multiplied by a factor, after folding a normalization, also transposed and
+/// rounded to another type.
+/// Tensors with all elements equal, or without floating-point elements, say nothing.
 class content_matcher {
 public:
-    /// Requires: what is given outlives this.
+    /// Requires: the arguments outlive this.
     content_matcher(const wire_model& model, const checkpoint& known)
         : model_(&model), known_(&known), reader_(model) {}
 
-    /// Returns: for each initializer, as `wire_model::tensors` numbers them, the entries that it
-    /// was made of; none where nothing is known, or where `wanted` does not ask for it.
-    /// Complexity: O(bytes of those that are asked for + bytes of the entries), where any are.
+    /// Returns: for each initializer, as numbered by `wire_model::tensors`, the entries it was made
+    /// from; none if unknown, or not `wanted`.
+    /// Complexity: O(bytes of those wanted + bytes of the entries), if any are.
     [[nodiscard]] std::vector<std::vector<std::size_t>> match(const std::vector<bool>& wanted) {
         found_.assign(model_->tensors().size(), {});
         read_initializers(wanted);
@@ -56,7 +56,7 @@ private:
         std::uint64_t sum = 0;
         std::uint64_t count = 0;
         std::int64_t data_type = 0;
-        bool uniform = false; ///< all of them are the same
+        bool uniform = false; ///< all of them are equal
 
         friend bool operator==(const contents& a, const contents& b) noexcept {
             return a.sum == b.sum && a.count == b.count && a.data_type == b.data_type;
@@ -69,22 +69,22 @@ private:
         }
     };
 
-    /// An initializer for which no entries were found yet.
+    /// An initializer without entries so far.
     struct open_initializer {
         std::size_t number;
         contents holds;
     };
 
-    /// What an entry looks like along an axis.
+    /// An entry viewed along an axis.
     struct entry_rows {
         std::size_t entry;
         row_sketch rows;
     };
 
-    static constexpr std::uint64_t least_elements = 4; // that are not found by accident
+    static constexpr std::uint64_t least_elements = 4; // unlikely to match by accident
     static constexpr std::size_t several = ~std::size_t{0};
 
-    /// Adds numbers to what is held; `first` is the first number of all.
+    /// Adds numbers to the contents; `first` is the first number of all.
     static void add(contents& to, std::string_view bytes, std::string_view first) {
         const auto width = first.size();
         to.sum += sum_of_elements(bytes, static_cast<unsigned>(8 * width));
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    /// Takes the initializers for which `find(holds)` knows entries from those that are open.
+    /// Removes the open initializers for which `find(holds)` knows entries.
     template <class Find>
     void close(Find find) {
         std::erase_if(open_, [&](const open_initializer& one) {
@@ -140,7 +140,7 @@ private:
         });
     }
 
-    /// As they are, or in another order.
+    /// Unchanged, or reordered.
     void find_equal() {
         std::unordered_map<contents, std::size_t, contents_hash> by_contents;
         for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -150,16 +150,16 @@ private:
             }
         }
         close([&](const open_initializer& one) -> std::vector<std::size_t> {
-            const auto found = by_contents.find(one.holds);
-            if (found == by_contents.end() || found->second == several) {
+            const auto entry = by_contents.find(one.holds);
+            if (entry == by_contents.end() || entry->second == several) {
                 return {};
             }
-            return {found->second};
+            return {entry->second};
         });
     }
 
-    /// One behind the other: the gates, biases and directions of a recurrent layer, or projections
-    /// of one input. They stand at equal distances in the checkpoint.
+    /// Concatenated: the gates, biases and directions of a recurrent layer, or projections of one
+    /// input. They are at equal distances in the checkpoint.
     void find_joined() {
         constexpr std::size_t most_joined = 4;
         constexpr std::size_t most_distance = 8;
@@ -177,9 +177,9 @@ private:
                     sum.sum += entries_[i].sum;
                     sum.count += entries_[i].count;
                     joined.push_back(i);
-                    if (const auto found = wanted.find(sum);
-                        found != wanted.end() && found->second.empty()) {
-                        found->second = joined;
+                    if (const auto entry = wanted.find(sum);
+                        entry != wanted.end() && entry->second.empty()) {
+                        entry->second = joined;
                     }
                 }
             }
@@ -187,7 +187,7 @@ private:
         close([&](const open_initializer& one) { return wanted.find(one.holds)->second; });
     }
 
-    /// With rows times factors.
+    /// With rows multiplied by factors.
     void find_scaled() {
         std::unordered_set<std::uint64_t> counts;
         for (const auto& one : open_) {
@@ -219,7 +219,7 @@ private:
     [[nodiscard]] std::vector<std::size_t>
     find_scaled(const open_initializer& one, const std::vector<entry_rows>& rows,
                 const std::unordered_map<std::uint64_t, std::vector<std::size_t>>& by_key) {
-        constexpr std::size_t most_alike = 16; // which are looked at one by one
+        constexpr std::size_t most_alike = 16; // examined one by one
         const auto content = reader_.read(model_->tensors()[one.number]);
         const auto& dims = content.header.dims;
         std::size_t entry = several;

@@ -14,13 +14,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads an object of objects as a stream, as the header of a safetensors file is one and the index
-/// of several files. The handler is told of
+/// Reads an object of objects as a stream, such as the header of a safetensors file or the index of
+/// several files. The handler receives
 /// - `begin(key)` and `end()`: a member of the document that is an object;
-/// - `text(key, value)`: a text in that;
-/// - `begin_list(key)` and `number(value)`: a list in that, and the natural numbers in it.
-/// Values of other kinds where a member is that it `wants(key)` are malformed; other members are
-/// passed over.
+/// - `text(key, value)`: a string in it;
+/// - `begin_list(key)` and `number(value)`: a list in it, and its natural numbers.
+/// Values of other kinds in a member that it `wants(key)` are malformed; other members are skipped.
 template <class Handler>
 class header_json_splitter {
 public:
@@ -90,7 +89,7 @@ public:
     bool end_array() { return close(); }
 
     bool parse_error(std::size_t position, const std::string&, const json::exception&) {
-        fail("byte " + std::to_string(position), "the header is no JSON");
+        fail("byte " + std::to_string(position), "the header is not JSON");
         return false;
     }
 
@@ -107,7 +106,7 @@ private:
 
     bool other() {
         if (wanted_ || depth_ == 0 || (depth_ == 1 && handler_->wants(key_))) {
-            fail(key_.substr(0, 200), "the header holds something else than it should");
+            fail(key_.substr(0, 200), "the header has unexpected contents");
         }
         return true;
     }
@@ -116,7 +115,7 @@ private:
     std::string_view file_;
     std::string key_;
     std::size_t depth_ = 0;
-    bool wanted_ = false; // the member of the document that is read
+    bool wanted_ = false; // the current member of the document
 };
 
 /// Reads such a document. Throws: `error` of `error_code::malformed`. Complexity: O(bytes).

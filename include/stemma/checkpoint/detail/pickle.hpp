@@ -17,15 +17,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads a pickle without doing what it says: numbers, texts and containers are made, all else is
-/// asked of `Calls`, which knows what few names mean:
-/// - `call(values, function, arguments)`: what a name returns that is called;
+/// Reads a pickle without executing it: numbers, texts and containers are built, everything else is
+/// passed to `Calls`, which knows the meaning of a few names:
+/// - `call(values, function, arguments)`: the result of calling a name;
 /// - `refer(values, id)`: what a persistent id stands for;
-/// - `name(values, module, attribute)`: whether a name may stand there.
+/// - `name(values, module, attribute)`: checks whether a name is allowed.
 template <class Calls>
 class pickle_reader {
 public:
-    /// Requires: what is given outlives this.
+    /// Requires: the arguments outlive this.
     pickle_reader(std::string_view bytes, pickled_values& values, Calls& calls)
         : bytes_(bytes), values_(&values), calls_(&calls) {}
 
@@ -51,7 +51,7 @@ public:
 private:
     using kind = pickled_kind;
 
-    [[noreturn]] void damaged() const { values_->fail("is no pickle, or a damaged one"); }
+    [[noreturn]] void damaged() const { values_->fail("is not a pickle, or is damaged"); }
 
     [[nodiscard]] std::string_view take(std::uint64_t size) {
         if (size > bytes_.size() - at_) {
@@ -101,7 +101,7 @@ private:
 
     [[nodiscard]] std::size_t bottom() const noexcept { return marks_.empty() ? 0 : marks_.back(); }
 
-    /// Returns: what stands above the last mark, which goes.
+    /// Returns: everything above the last mark, which is removed.
     [[nodiscard]] std::vector<pickled> pop_marked() {
         if (marks_.empty()) {
             damaged();
@@ -136,7 +136,7 @@ private:
 
     void push_integer(std::string_view digits) {
         if (digits.size() > 8) {
-            push(values_->add(kind::other)); // no extent, and no place
+            push(values_->add(kind::other)); // neither extent nor position
             return;
         }
         std::uint64_t value = 0;
@@ -155,25 +155,25 @@ private:
     void push_global(std::string_view module, std::string_view attribute) {
         calls_->name(*values_, module, attribute);
         push(values_->add_text(kind::global, module));
-        // A name is two texts, of which the second is kept beside the first.
+        // A name is two texts; the second is stored beside the first.
         (*values_)[top()].attributes = values_->add_text(kind::text, attribute);
     }
 
     void memoize(std::uint64_t key) { memo_[key] = top(); }
 
     void push_memo(std::uint64_t key) {
-        const auto found = memo_.find(key);
-        if (found == memo_.end()) {
+        const auto entry = memo_.find(key);
+        if (entry == memo_.end()) {
             damaged();
         }
-        push(found->second);
+        push(entry->second);
     }
 
     void call() {
         const auto arguments = pop();
         const auto function = pop();
         if (!values_->is(function, kind::global) || !values_->is(arguments, kind::list)) {
-            values_->fail("calls what is no name");
+            values_->fail("calls something that is not a name");
         }
         push(calls_->call(*values_, function, arguments));
     }
@@ -334,7 +334,8 @@ private:
         }
         default:
             values_->fail(error_code::unsupported,
-                          "does what no checkpoint does (opcode " + std::to_string(op) + ")");
+                          "uses an operation that no checkpoint needs (opcode " +
+                              std::to_string(op) + ")");
         }
     }
 

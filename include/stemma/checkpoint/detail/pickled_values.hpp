@@ -23,24 +23,24 @@ enum class pickled_kind : std::uint8_t {
     text,   ///< also bytes
     list,   ///< also tuples and sets
     dict,   ///< keys and values in turn
-    global, ///< a name of Python, which nobody looks up
-    object, ///< of a class; its state is that of `dict`
-    tensor, ///< as the user of the pickle knows it
+    global, ///< a name of Python, never resolved
+    object, ///< an instance of a class; its state is stored as for `dict`
+    tensor, ///< defined by the user of the pickle
     storage,
-    other ///< of which only that it is there is known
+    other ///< anything else
 };
 
 /// A value of a pickle: a number in `pickled_values`.
 using pickled = std::uint32_t;
 
-/// The values that a pickle made, which refer to each other by number, also in circles.
+/// The values of a pickle, which refer to each other by number, possibly in cycles.
 class pickled_values {
 public:
-    /// A value; `content` is a number, a place in the texts, or what the kind says.
+    /// A value; `content` depends on the kind.
     struct value {
         pickled_kind kind = pickled_kind::none;
         std::uint32_t size = 0;    ///< of a text
-        std::int64_t content = 0;  ///< a number; the list of a container; where a text begins
+        std::int64_t content = 0;  ///< a number; the list of a container; the offset of a text
         pickled attributes = none; ///< what was set on a dict or an object
     };
 
@@ -51,10 +51,10 @@ public:
     pickled_values(std::string_view bytes, std::string_view file, std::string_view place)
         : bytes_(bytes), file_(file), place_(place) {}
 
-    /// Returns: the number of a new value. Throws: `error` (`unsupported`) for too many.
+    /// Returns: the number of a new value. Throws: `error` (`unsupported`) if there are too many.
     pickled add(pickled_kind kind, std::int64_t content = 0, std::uint32_t size = 0) {
         if (values_.size() >= most_values) {
-            fail(error_code::unsupported, "has more values than a checkpoint has");
+            fail(error_code::unsupported, "has more values than any checkpoint");
         }
         values_.push_back({kind, size, content, none});
         return static_cast<pickled>(values_.size() - 1);
@@ -62,12 +62,12 @@ public:
 
     /// Returns: the number of a new container.
     pickled add_container(pickled_kind kind, std::vector<pickled> items = {}) {
-        const auto made = add(kind, static_cast<std::int64_t>(lists_.size()));
+        const auto result = add(kind, static_cast<std::int64_t>(lists_.size()));
         lists_.push_back(std::move(items));
-        return made;
+        return result;
     }
 
-    /// Returns: a text or name of the pickle as a value. Requires: it is part of the bytes.
+    /// Returns: a text or name of the pickle as a value. Requires: it is within the bytes.
     pickled add_text(pickled_kind kind, std::string_view text) {
         return add(kind, text.data() - bytes_.data(), static_cast<std::uint32_t>(text.size()));
     }
@@ -79,12 +79,12 @@ public:
         return v != none && values_[v].kind == kind;
     }
 
-    /// Returns: what a text or a name says. Requires: it is one.
+    /// Returns: the characters of a text or a name. Requires: it is one.
     [[nodiscard]] std::string_view text(pickled v) const noexcept {
         return bytes_.substr(static_cast<std::size_t>(values_[v].content), values_[v].size);
     }
 
-    /// Returns: what a container holds. Requires: it is one.
+    /// Returns: the contents of a container. Requires: it is one.
     [[nodiscard]] std::vector<pickled>& items(pickled v) noexcept {
         return lists_[static_cast<std::size_t>(values_[v].content)];
     }
@@ -92,7 +92,7 @@ public:
         return lists_[static_cast<std::size_t>(values_[v].content)];
     }
 
-    /// Returns: the value of a key of a dict, or `none`. Complexity: O(length).
+    /// Returns: the value for a key of a dict, or `none`. Complexity: O(length).
     [[nodiscard]] pickled member(pickled dict, std::string_view key) const noexcept {
         if (is(dict, pickled_kind::dict)) {
             const auto& all = items(dict);
@@ -113,7 +113,7 @@ public:
     [[noreturn]] void fail(std::string_view reason) const { fail(error_code::malformed, reason); }
 
 private:
-    // Fifteen for each tensor make a quarter of a million tensors.
+    // At fifteen per tensor, enough for a quarter of a million tensors.
     static constexpr std::size_t most_values = std::size_t{1} << 22U;
 
     std::string_view bytes_;

@@ -19,9 +19,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Floating point numbers as they lie in a file, with strides.
+/// Floating-point numbers in a file, with strides.
 struct strided_floats {
-    std::string_view bytes; ///< from the first element on, to the last one at least
+    std::string_view bytes; ///< from the first element to at least the last one
     std::int64_t data_type; ///< of ONNX
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides; ///< in elements
@@ -31,7 +31,7 @@ struct strided_floats {
         return data_type == 1 || data_type == 10 || data_type == 11 || data_type == 16;
     }
 
-    /// Returns: the element that stands so many elements behind the first. Requires: `reads`.
+    /// Returns: the element at a flat index. Requires: `reads`.
     [[nodiscard]] double at(std::uint64_t index) const noexcept {
         const auto load = [&](auto value) {
             std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
@@ -61,13 +61,13 @@ private:
     }
 };
 
-/// A few rows of a tensor along one of its axes, by which it is known again where a factor was
-/// multiplied with each row, as folding a normalization into a convolution does, where it was
-/// turned, and where its numbers were rounded.
+/// A few rows of a tensor along one axis, by which it is recognized after each row was multiplied
+/// by a factor, as when folding a normalization into a convolution, after transposing, and after
+/// rounding.
 class row_sketch {
 public:
     /// Requires: `axis` is one of the tensor's; it has elements, and `strided_floats::reads` holds
-    /// of its type. Complexity: O(elements of the rows), 32 at most.
+    /// for its type. Complexity: O(elements of the rows), 32 at most.
     row_sketch(const strided_floats& tensor, std::size_t axis)
         : rows_(static_cast<std::uint64_t>(tensor.shape[axis])) {
         auto shape = hash_mix(rows_, tensor.shape.size());
@@ -89,8 +89,8 @@ public:
         }
     }
 
-    /// Returns: numbers of which tensors have some in common where one was made of the other, and
-    /// hardly any else; none where rows are too short to tell. Complexity: O(rows).
+    /// Returns: numbers some of which tensors share if one was made from the other, and rarely
+    /// otherwise; none if rows are too short. Complexity: O(rows).
     [[nodiscard]] std::vector<std::uint64_t> keys() const {
         std::vector<std::uint64_t> all;
         if (width_ < 2) {
@@ -106,7 +106,7 @@ public:
         return all;
     }
 
-    /// Whether each row is that of another one times a factor, as far as both are kept.
+    /// Whether each row is a multiple of another one's, as far as both are kept.
     /// Complexity: O(rows).
     [[nodiscard]] bool fits(const row_sketch& other) const noexcept {
         if (shape_ != other.shape_ || samples_.size() != other.samples_.size()) {
@@ -132,7 +132,7 @@ private:
     static constexpr std::size_t samples_of_row = 8;
     static constexpr std::size_t least_told = 12;
 
-    /// Keeps where the largest number of a row is, and some numbers of it.
+    /// Keeps the position of a row's largest number, and some of its numbers.
     void read_row(const strided_floats& tensor, std::uint64_t begin,
                   const std::vector<std::int64_t>& sizes,
                   const std::vector<std::int64_t>& strides) {
@@ -153,7 +153,7 @@ private:
                 most = std::fabs(value);
                 largest = i;
             }
-            // Numbers spread over the row; the last of each part is kept.
+            // Numbers spread over the row; the last one of each part is kept.
             samples_[first_sample + i * samples_of_row / width] = value;
             for (auto axis = sizes.size(); axis-- > 0;) {
                 at += static_cast<std::uint64_t>(strides[axis]);
@@ -167,8 +167,8 @@ private:
         largest_.push_back(largest);
     }
 
-    /// Returns: how many numbers of two rows agree beyond the one that the factor was read from;
-    /// nothing where one does not. Small ones tell nothing, as they may be rounded away.
+    /// Returns: how many numbers of two rows agree beyond the one that determined the factor;
+    /// nothing if one disagrees. Small ones say nothing, as they may be rounded away.
     [[nodiscard]] static std::optional<std::size_t> compare(std::span<const double> mine,
                                                             std::span<const double> others) {
         std::size_t best = 0;

@@ -40,7 +40,7 @@ inline constexpr std::array<element_type, 17> safetensors_types{{
     {"F8_E8M0", 24, 1},
 }};
 
-/// Whether bytes begin as those of a safetensors file do: the length of a header, and JSON.
+/// Whether bytes begin like a safetensors file: the length of a header, then JSON.
 [[nodiscard]] inline bool is_safetensors(std::string_view bytes) noexcept {
     return bytes.size() > 9 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
            bytes[8] == '{';
@@ -49,26 +49,26 @@ inline constexpr std::array<element_type, 17> safetensors_types{{
 /// Reads the header of a safetensors file.
 class safetensors_reader {
 public:
-    /// Requires: what is given outlives this.
+    /// Requires: the arguments outlive this.
     safetensors_reader(std::string_view bytes, std::string_view file)
         : bytes_(bytes), file_(file) {}
 
-    /// Returns: the entries, of file 0, in the order in which their data lie.
+    /// Returns: the entries, of file 0, in the order of their data.
     /// Throws: `error` of `error_code::malformed` or `unsupported`.
     /// Complexity: O(bytes of the header), and that of sorting the entries.
     [[nodiscard]] std::vector<checkpoint_entry> read() {
         if (bytes_.size() < 8) {
-            fail("", "is no safetensors file, or a damaged one");
+            fail("", "is not a safetensors file, or is damaged");
         }
         std::uint64_t size = 0;
         for (std::size_t i = 8; i-- > 0;) {
             size = size << 8U | static_cast<unsigned char>(bytes_[i]);
         }
         if (size > bytes_.size() - 8) {
-            fail("", "the header would end behind the end of the file");
+            fail("", "the header extends past the end of the file");
         }
         if (size > longest_header) {
-            fail("", "the header has more than 100 MB");
+            fail("", "the header is larger than 100 MB");
         }
         data_ = 8 + size;
         read_header_json(bytes_.substr(8, size), file_, *this);
@@ -77,13 +77,13 @@ public:
         });
         for (std::size_t i = 1; i < entries_.size(); ++i) {
             if (entries_[i].offset < entries_[i - 1].offset + entries_[i - 1].size) {
-                fail(entries_[i].name, "has bytes of '" + entries_[i - 1].name + "'");
+                fail(entries_[i].name, "overlaps '" + entries_[i - 1].name + "'");
             }
         }
         return std::move(entries_);
     }
 
-    /// For `read_header_json`, as are the others.
+    /// For `read_header_json`, like the others.
     [[nodiscard]] static bool wants(std::string_view key) noexcept { return key != "__metadata__"; }
 
     /// A tensor.
@@ -96,21 +96,21 @@ public:
         list_ = nullptr;
     }
 
-    /// What a tensor has as a text.
+    /// A string member of a tensor.
     void text(std::string_view key, const std::string& value) {
         if (key != "dtype" || !type_.empty()) {
             fail(entry_.name,
-                 "'" + std::string(key.substr(0, 200)) + "' is a text, or is there twice");
+                 "'" + std::string(key.substr(0, 200)) + "' is a text, or occurs twice");
         }
         type_ = value;
     }
 
-    /// What a tensor has as a list.
+    /// A list member of a tensor.
     void begin_list(std::string_view key) {
-        const bool known = key == "shape" || key == "data_offsets";
-        if (!known || (key == "shape" ? has_shape_ : !places_.empty())) {
+        const bool is_known = key == "shape" || key == "data_offsets";
+        if (!is_known || (key == "shape" ? has_shape_ : !places_.empty())) {
             fail(entry_.name,
-                 "'" + std::string(key.substr(0, 200)) + "' is a list, or is there twice");
+                 "'" + std::string(key.substr(0, 200)) + "' is a list, or occurs twice");
         }
         has_shape_ = has_shape_ || key == "shape";
         list_ = key == "shape" ? &extents_ : &places_;
@@ -125,19 +125,19 @@ public:
         const auto& name = entry_.name;
         const auto* type = find_type(safetensors_types, type_);
         if (type_.empty() || !has_shape_ || places_.size() != 2) {
-            fail(name, "lacks its type, its shape or its place");
+            fail(name, "lacks its type, shape or data_offsets");
         }
         if (type == nullptr) {
             STEMMA_THROW(error(error_code::unsupported, file_, name.substr(0, longest_place),
                                "has elements of unknown type '" + type_.substr(0, 40) + "'"));
         }
         if (!names_.insert(name).second) {
-            fail(name, "is there twice");
+            fail(name, "occurs twice");
         }
         if (extents_.size() > most_extents ||
             std::any_of(extents_.begin(), extents_.end(),
                         [](std::uint64_t extent) { return extent >> 62U != 0; })) {
-            fail(name, "has a shape that no tensor has");
+            fail(name, "has an impossible shape");
         }
         for (const auto extent : extents_) {
             entry_.shape.push_back(static_cast<std::int64_t>(extent));
@@ -145,10 +145,10 @@ public:
         const auto count = count_elements(entry_.shape);
         const auto size = count ? times(*count, type->width) : count;
         if (places_[0] > places_[1] || places_[1] > bytes_.size() - data_) {
-            fail(name, "its data would lie outside of the file");
+            fail(name, "its data lie outside the file");
         }
         if (!size || *size != places_[1] - places_[0]) {
-            fail(name, "has another number of bytes than its shape says");
+            fail(name, "has a size that does not match its shape");
         }
         entry_.data_type = type->data_type;
         entry_.width = type->width;
@@ -158,7 +158,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t longest_header = 100'000'000; // as others have it
+    static constexpr std::uint64_t longest_header = 100'000'000; // as in other implementations
     static constexpr std::size_t most_extents = 64;
     static constexpr std::size_t longest_place = 200;
 
@@ -168,10 +168,10 @@ private:
 
     std::string_view bytes_;
     std::string_view file_;
-    std::uint64_t data_ = 0; // begins there
+    std::uint64_t data_ = 0; // offset of the data
     std::vector<checkpoint_entry> entries_;
     std::unordered_set<std::string> names_;
-    checkpoint_entry entry_; // that is read
+    checkpoint_entry entry_; // being read
     std::string type_;
     std::vector<std::uint64_t> extents_;
     std::vector<std::uint64_t> places_;
@@ -179,13 +179,13 @@ private:
     bool has_shape_ = false;
 };
 
-/// Which tensors an index says are in which files.
+/// The assignment of tensors to files in an index.
 class checkpoint_index_reader {
 public:
     /// Requires: `file` outlives this.
     explicit checkpoint_index_reader(std::string_view file) : file_(file) {}
 
-    /// Returns: the files, each once, and the number of its file for each tensor.
+    /// Returns: the files, each once, and the number of the file of each tensor.
     /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
     [[nodiscard]] std::pair<std::vector<std::string>, std::unordered_map<std::string, std::size_t>>
     read(std::string_view bytes) {
@@ -196,7 +196,7 @@ public:
         return {std::move(files_), std::move(tensors_)};
     }
 
-    /// For `read_header_json`, as are the others.
+    /// For `read_header_json`, like the others.
     [[nodiscard]] static bool wants(std::string_view key) noexcept { return key == "weight_map"; }
     /// The map.
     void begin(std::string_view) {}
@@ -205,17 +205,17 @@ public:
         const bool stays = !file.empty() && file != "." && file != ".." &&
                            file.find_first_of(std::string_view("/\\:\0", 4)) == file.npos;
         if (!stays) {
-            fail(tensor, "is in '" + file.substr(0, 200) + "', which is not beside the index");
+            fail(tensor, "is in '" + file.substr(0, 200) + "', which is not next to the index");
         }
         const auto number = numbers_.emplace(file, files_.size()).first->second;
         if (number == files_.size()) {
             files_.push_back(file);
         }
         if (files_.size() > most_files) {
-            fail(tensor, "is in one file too many");
+            fail(tensor, "is in more files than supported");
         }
         if (!tensors_.emplace(tensor, number).second) {
-            fail(tensor, "is there twice");
+            fail(tensor, "occurs twice");
         }
     }
     /// Not in an index.

@@ -19,26 +19,24 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Where programs that train put the state dict among other things, in the order in which it is
-/// looked for.
+/// Keys under which training programs store the state dict among other things, in search order.
 inline constexpr std::array<std::string_view, 9> state_keys{
     "state_dict", "model_state_dict", "model_state", "model", "module",
     "net",        "network",          "weights",     "params"};
 
-/// Finds the tensors of a state dict in what a pickle holds.
+/// Finds the tensors of a state dict in a pickle.
 ///
-/// - Of a dict the first member counts that `state_keys` names and that holds a state dict in turn,
-///   at most four levels deep; else the dict itself where tensors are directly in it.
-/// - Where there is none, all tensors in dicts and lists count, named by the keys on the way.
-/// - Of a module of TorchScript all tensors count that its attributes and those of modules below
-///   hold.
+/// - In a dict, the first member named in `state_keys` that contains a state dict in turn, at most
+/// four levels deep, counts; else the dict itself if it directly contains tensors.
+/// - If there is none, all tensors in dicts and lists count, named by the keys on the way.
+/// - In a TorchScript module, all tensors in its attributes and those of its descendants count.
 class state_finder {
 public:
     /// Requires: the values outlive this.
     explicit state_finder(const pickled_values& values) : values_(&values) {}
 
-    /// Finds them. Throws: `error` (`malformed`) where there are none, `unsupported` for what is
-    /// nested too deep, or names that are too long in all. Complexity: O(values).
+    /// Finds them. Throws: `error` (`malformed`) if there are none, `unsupported` if nested too
+    /// deep or if names are too long in total. Complexity: O(values).
     void find(pickled root) {
         if (values_->is(root, pickled_kind::object)) {
             walk_script(root, "", 0);
@@ -54,7 +52,7 @@ public:
             walk(root, "", 0);
         }
         if (tensors_.empty()) {
-            values_->fail("holds no tensors");
+            values_->fail("contains no tensors");
         }
     }
 
@@ -63,7 +61,7 @@ public:
         return tensors_;
     }
 
-    /// The modules that are named beside the tensors.
+    /// The modules named besides the tensors.
     [[nodiscard]] std::vector<checkpoint_module>& modules() noexcept { return modules_; }
 
 private:
@@ -76,9 +74,9 @@ private:
             return pickled_values::none;
         }
         for (const auto key : state_keys) {
-            const auto found = choose(values_->member(v, key), depth + 1);
-            if (found != pickled_values::none) {
-                return found;
+            const auto result = choose(values_->member(v, key), depth + 1);
+            if (result != pickled_values::none) {
+                return result;
             }
         }
         const auto& items = values_->items(v);
@@ -96,13 +94,13 @@ private:
                                                          : std::string();
     }
 
-    /// Names are made again for all that is below, so that a few bytes can make many of them.
+    /// Names are built for everything below, so a few bytes can produce many.
     void spend(std::size_t bytes) {
         constexpr std::size_t most = std::size_t{1} << 29U;
         constexpr std::size_t of_one = 64;
         spent_ += bytes + of_one;
         if (spent_ > most) {
-            values_->fail(error_code::unsupported, "has names that are too long in all");
+            values_->fail(error_code::unsupported, "has names that are too long in total");
         }
     }
 
@@ -121,7 +119,7 @@ private:
         }
     }
 
-    /// Every container once, also where they hold each other.
+    /// Visits every container once, even in cycles.
     void walk(pickled v, const std::string& path, unsigned depth) {
         check_depth(depth);
         if (values_->is(v, pickled_kind::tensor)) {
@@ -145,7 +143,7 @@ private:
         }
     }
 
-    /// A module that several hold has its tensors under each of their names, as in a state dict.
+    /// A module held by several has its tensors under each of their names, as in a state dict.
     void walk_script(pickled object, const std::string& path, unsigned depth) {
         check_depth(depth);
         modules_.push_back({path, class_of(object)});
@@ -168,7 +166,7 @@ private:
         }
     }
 
-    /// Returns: `pkg.mod.Class` of `__torch__.pkg.mod.___torch_mangle_3` and `Class`.
+    /// Returns: `pkg.mod.Class` for `__torch__.pkg.mod.___torch_mangle_3` and `Class`.
     [[nodiscard]] std::string class_of(pickled object) const {
         const auto function = values_->items(object).front();
         std::string name(values_->text(function));
@@ -184,7 +182,7 @@ private:
         return name.substr(std::min<std::size_t>(1, name.size()));
     }
 
-    /// A state dict says which modules there were: `_metadata` has a member for each.
+    /// A state dict lists its modules: `_metadata` has a member for each.
     void read_modules(pickled attributes) {
         const auto metadata = values_->member(attributes, "_metadata");
         if (!values_->is(metadata, pickled_kind::dict)) {

@@ -18,22 +18,22 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How a format calls a type of elements.
+/// A format's name for an element type.
 struct element_type {
     std::string_view name;
     std::int32_t data_type; ///< of ONNX
     std::uint32_t width;    ///< bytes
 };
 
-/// Returns: the type of that name, or null. Complexity: O(types).
+/// Returns: the type with that name, or null. Complexity: O(types).
 [[nodiscard]] inline const element_type* find_type(std::span<const element_type> types,
                                                    std::string_view name) noexcept {
-    const auto found = std::find_if(types.begin(), types.end(),
-                                    [&](const element_type& type) { return type.name == name; });
-    return found == types.end() ? nullptr : &*found;
+    const auto position = std::find_if(types.begin(), types.end(),
+                                       [&](const element_type& type) { return type.name == name; });
+    return position == types.end() ? nullptr : &*position;
 }
 
-/// Returns: `a * b`, or nothing where that is too large for files.
+/// Returns: `a * b`, or nothing if that is too large for files.
 [[nodiscard]] inline std::optional<std::uint64_t> times(std::uint64_t a, std::uint64_t b) noexcept {
     constexpr std::uint64_t most = std::uint64_t{1} << 62U;
     if (a != 0 && b > most / a) {
@@ -42,7 +42,7 @@ struct element_type {
     return a * b;
 }
 
-/// Returns: how many elements a shape has, or nothing where they are too many for files.
+/// Returns: the number of elements of a shape, or nothing if too large for files.
 /// Complexity: O(rank).
 [[nodiscard]] inline std::optional<std::uint64_t>
 count_elements(std::span<const std::int64_t> shape) noexcept {
@@ -56,7 +56,7 @@ count_elements(std::span<const std::int64_t> shape) noexcept {
     return count;
 }
 
-/// Whether elements with these strides follow one another. Requires: no extent is 0.
+/// Whether elements with these strides are contiguous. Requires: no extent is 0.
 [[nodiscard]] inline bool follow_one_another(std::span<const std::int64_t> shape,
                                              std::span<const std::int64_t> strides) noexcept {
     std::int64_t expected = 1;
@@ -69,7 +69,7 @@ count_elements(std::span<const std::int64_t> shape) noexcept {
     return true;
 }
 
-/// Sets what entries are aliases of: the first one that has all elements at the same places.
+/// Sets what entries are aliases of: the first one with all elements at the same positions.
 /// Complexity: O(entries log entries).
 inline void find_aliases(std::vector<checkpoint_entry>& entries) {
     const auto place_of = [](const checkpoint_entry& entry) {

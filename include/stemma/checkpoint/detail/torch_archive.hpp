@@ -25,11 +25,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads what `torch.save` and `torch.jit.save` write: a zip archive of a pickle, and a member for
-/// each storage.
+/// Reads the output of `torch.save` and `torch.jit.save`: a zip archive with a pickle, and a member
+/// for each storage.
 class torch_archive_reader {
 public:
-    /// Requires: what is given outlives this.
+    /// Requires: the arguments outlive this.
     torch_archive_reader(std::string_view bytes, std::string_view file)
         : bytes_(bytes), file_(file) {}
 
@@ -59,7 +59,7 @@ public:
         }
         for (const auto& entry : entries_) {
             if (!names.insert(entry.name).second) {
-                fail(error_code::malformed, entry.name, "is there twice");
+                fail(error_code::malformed, entry.name, "occurs twice");
             }
         }
     }
@@ -75,13 +75,13 @@ private:
         STEMMA_THROW(error(code, file_, place.substr(0, 200), reason));
     }
 
-    /// Members lie apart, so that no byte is read for two of them.
+    /// Members must not overlap, so that no byte is read for two of them.
     void read_directory() {
         members_ = zip_directory_reader(bytes_, file_, "zip archive").read();
         std::vector<const zip_member*> placed;
         for (const auto& member : members_) {
             if (!by_name_.emplace(member.name, &member).second) {
-                fail(error_code::malformed, member.name, "is there twice");
+                fail(error_code::malformed, member.name, "occurs twice");
             }
             placed.push_back(&member);
         }
@@ -92,17 +92,17 @@ private:
             const auto before = placed[i - 1]->bytes;
             if (placed[i]->bytes.data() < before.data() + before.size()) {
                 fail(error_code::malformed, placed[i]->name,
-                     "has bytes of '" + std::string(placed[i - 1]->name.substr(0, 200)) + "'");
+                     "overlaps '" + std::string(placed[i - 1]->name.substr(0, 200)) + "'");
             }
         }
     }
 
     [[nodiscard]] const zip_member* find(std::string_view name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? nullptr : found->second;
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? nullptr : entry->second;
     }
 
-    /// Returns: the folder that all is in, with the slash.
+    /// Returns: the folder that contains everything, with the slash.
     [[nodiscard]] std::string find_folder() const {
         constexpr std::string_view wanted = "data.pkl";
         for (const auto& member : members_) {
@@ -113,7 +113,7 @@ private:
             }
         }
         fail(error_code::malformed, "",
-             "is a zip archive without a data.pkl, and so nothing that torch.save wrote");
+             "is a zip archive without a data.pkl, which torch.save always writes");
     }
 
     [[nodiscard]] std::string_view content(const zip_member& member) const {
@@ -142,7 +142,7 @@ private:
         const auto begin = times(tensor.offset, tensor.type->width);
         const auto all = times(storage.count, storage.type->width);
         if (!size || !begin || !all || *all > held.size()) {
-            fail(error_code::malformed, name, "its storage is shorter than it says");
+            fail(error_code::malformed, name, "its storage is shorter than declared");
         }
         std::optional<std::uint64_t> last = tensor.offset;
         for (std::size_t axis = 0; axis < tensor.shape.size() && *size > 0; ++axis) {
@@ -152,7 +152,7 @@ private:
         }
         const auto end = last ? times(*last + 1, tensor.type->width) : last;
         if (*size > 0 ? !end || *end > *all : *begin > *all) {
-            fail(error_code::malformed, name, "has elements outside of its storage");
+            fail(error_code::malformed, name, "has elements outside its storage");
         }
         if (*size > *all) {
             fail(error_code::unsupported, name,

@@ -12,24 +12,24 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What calling a name of a pickle gives.
+/// The result of calling a name in a pickle.
 enum class torch_role : std::uint8_t {
     unknown,
     dict,         ///< a dict, empty or of pairs
-    empty_dict,   ///< a dict, whatever the arguments are
+    empty_dict,   ///< an empty dict, whatever the arguments
     first,        ///< the first argument
-    other,        ///< nothing that tensors are made of
+    other,        ///< irrelevant to tensors
     tensor,       ///< `(storage, offset, size, stride, [_, requires_grad])`
     tensor_v2,    ///< `(storage, offset, size, stride, requires_grad, ...)`
     tensor_v3,    ///< the same, with a dtype as seventh
     quantized,    ///< `(storage, offset, size, stride, quantizer, requires_grad, ...)`
     parameter,    ///< `(tensor, requires_grad, ...)`
     from_type,    ///< `(function, type, arguments, state)`
-    storage,      ///< a type of storages
+    storage,      ///< a storage type
     script_class, ///< a class of a TorchScript archive
 };
 
-/// A name that may stand in a pickle.
+/// A name that may occur in a pickle.
 struct torch_name {
     std::string_view module;
     std::string_view attribute;
@@ -85,7 +85,7 @@ inline constexpr std::array<torch_name, 46> torch_names{{
     {"torch", "UntypedStorage", torch_role::storage},
 }};
 
-/// Classes of storages, in `torch` and `torch.cuda`.
+/// Storage classes, in `torch` and `torch.cuda`.
 inline constexpr std::array<element_type, 16> torch_storages{{
     {"FloatStorage", 1, 4},
     {"DoubleStorage", 11, 8},
@@ -105,7 +105,7 @@ inline constexpr std::array<element_type, 16> torch_storages{{
     {"UntypedStorage", 2, 1},
 }};
 
-/// Types of elements, in `torch`.
+/// Element types, in `torch`.
 inline constexpr std::array<element_type, 21> torch_types{{
     {"float32", 1, 4},
     {"float", 1, 4},
@@ -130,16 +130,16 @@ inline constexpr std::array<element_type, 21> torch_types{{
     {"float8_e8m0fnu", 24, 1},
 }};
 
-/// Returns: what a name means, `unknown` for all that is neither tensor nor container.
+/// Returns: what a name means, `unknown` if it is neither tensor nor container.
 /// Complexity: O(names).
 [[nodiscard]] inline torch_role role_of(std::string_view module,
                                         std::string_view attribute) noexcept {
-    const auto found =
+    const auto position =
         std::find_if(torch_names.begin(), torch_names.end(), [&](const torch_name& one) {
             return one.module == module && one.attribute == attribute;
         });
-    if (found != torch_names.end()) {
-        return found->role;
+    if (position != torch_names.end()) {
+        return position->role;
     }
     if ((module == "torch" || module == "torch.cuda") &&
         find_type(torch_storages, attribute) != nullptr) {

@@ -17,10 +17,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A storage that a pickle speaks of.
+/// A storage that a pickle refers to.
 struct pickled_storage {
-    std::string_view key;               ///< names its member of the archive
-    const element_type* type = nullptr; ///< of its elements; bytes where it has none
+    std::string_view key;               ///< the name of its archive member
+    const element_type* type = nullptr; ///< of its elements; null for bytes
     std::uint64_t count = 0;            ///< of elements
 };
 
@@ -34,13 +34,13 @@ struct pickled_tensor {
     bool trainable = false;
 };
 
-/// What the names in a pickle of torch mean: tensors, storages and containers.
+/// The meaning of names in a torch pickle: tensors, storages and containers.
 class torch_pickle {
 public:
-    /// `script` says whether classes of TorchScript may stand in it.
+    /// `script` allows TorchScript classes.
     explicit torch_pickle(bool script) : script_(script) {}
 
-    /// The tensors; a value of kind `tensor` has the number of one.
+    /// The tensors; a value of kind `tensor` contains the number of one.
     [[nodiscard]] const pickled_tensor& tensor(std::int64_t number) const noexcept {
         return tensors_[static_cast<std::size_t>(number)];
     }
@@ -48,7 +48,7 @@ public:
         return storages_[number];
     }
 
-    /// For `pickle_reader`. Throws: `error` (`unsupported`) for a name that is none of these.
+    /// For `pickle_reader`. Throws: `error` (`unsupported`) for any other name.
     void name(const pickled_values& values, std::string_view module,
               std::string_view attribute) const {
         if (role(module, attribute) == torch_role::unknown) {
@@ -67,11 +67,11 @@ public:
         if (!values.is(parts[0], pickled_kind::text) || values.text(parts[0]) != "storage" ||
             !values.is(parts[1], pickled_kind::global) ||
             !values.is(parts[2], pickled_kind::text)) {
-            values.fail("refers to what is no storage");
+            values.fail("refers to something that is not a storage");
         }
         const auto class_name = values.text(values[parts[1]].attributes);
         if (role(values.text(parts[1]), class_name) != torch_role::storage) {
-            values.fail("refers to what is no storage");
+            values.fail("refers to something that is not a storage");
         }
         const bool typed = class_name.find("Untyped") == class_name.npos;
         storages_.push_back({values.text(parts[2]),
@@ -103,12 +103,12 @@ public:
             const auto parts = items(values, arguments, 3);
             if (!values.is(parts[0], pickled_kind::global) ||
                 !values.is(parts[2], pickled_kind::list) || depth_ > 0) {
-                values.fail("rebuilds a tensor by what is no name");
+                values.fail("rebuilds a tensor with something that is not a name");
             }
             ++depth_;
-            const auto made = call(values, parts[0], parts[2]);
+            const auto result = call(values, parts[0], parts[2]);
             --depth_;
-            return made;
+            return result;
         }
         case torch_role::script_class:
             return make_object(values, function);
@@ -132,20 +132,20 @@ private:
         return role_of(module, attribute);
     }
 
-    /// Returns: what a tuple of at least so many values holds.
+    /// Returns: the contents of a tuple with at least that many values.
     [[nodiscard]] static std::vector<pickled> items(const pickled_values& values, pickled tuple,
                                                     std::size_t least) {
         constexpr std::size_t most = 16;
         if (!values.is(tuple, pickled_kind::list) || values.items(tuple).size() < least ||
             values.items(tuple).size() > most) {
-            values.fail("has a tensor or a storage with other arguments than torch gives it");
+            values.fail("has a tensor or storage with unexpected arguments");
         }
         return values.items(tuple);
     }
 
     [[nodiscard]] static std::uint64_t natural(const pickled_values& values, pickled v) {
         if (!values.is(v, pickled_kind::integer) || values[v].content < 0) {
-            values.fail("has a tensor with a number that is none");
+            values.fail("has a tensor with an invalid number");
         }
         return static_cast<std::uint64_t>(values[v].content);
     }
@@ -153,7 +153,7 @@ private:
     [[nodiscard]] static std::vector<std::int64_t> naturals(const pickled_values& values,
                                                             pickled list) {
         if (!values.is(list, pickled_kind::list) || values.items(list).size() > most_extents) {
-            values.fail("has a tensor with a shape that is none");
+            values.fail("has a tensor with an invalid shape");
         }
         std::vector<std::int64_t> numbers;
         for (const auto v : values.items(list)) {
@@ -166,24 +166,24 @@ private:
         return values.is(v, pickled_kind::boolean) && values[v].content != 0;
     }
 
-    /// A list of pairs may be given.
+    /// The argument may be a list of pairs.
     [[nodiscard]] pickled make_dict(pickled_values& values, pickled arguments) {
-        const auto made = values.add_container(pickled_kind::dict);
+        const auto result = values.add_container(pickled_kind::dict);
         const auto& all = values.items(arguments);
         if (all.empty() || !values.is(all.front(), pickled_kind::list)) {
-            return made;
+            return result;
         }
         spend(values, values.items(all.front()).size());
         std::vector<pickled> flat;
         for (const auto pair : values.items(all.front())) {
             if (!values.is(pair, pickled_kind::list) || values.items(pair).size() != 2) {
-                values.fail("has a dict of what are no pairs");
+                values.fail("has a dict whose items are not pairs");
             }
             flat.push_back(values.items(pair)[0]);
             flat.push_back(values.items(pair)[1]);
         }
-        values.items(made) = std::move(flat);
-        return made;
+        values.items(result) = std::move(flat);
+        return result;
     }
 
     [[nodiscard]] pickled make_tensor(pickled_values& values, torch_role what, pickled arguments) {
@@ -191,37 +191,37 @@ private:
         if (!values.is(parts[0], pickled_kind::storage)) {
             values.fail("has a tensor without a storage");
         }
-        pickled_tensor made;
-        made.storage = static_cast<std::size_t>(values[parts[0]].content);
-        made.type = storages_[made.storage].type;
-        made.offset = natural(values, parts[1]);
-        made.shape = naturals(values, parts[2]);
-        made.strides = naturals(values, parts[3]);
-        if (made.shape.size() != made.strides.size()) {
-            values.fail("has a tensor with more extents than strides, or fewer");
+        pickled_tensor result;
+        result.storage = static_cast<std::size_t>(values[parts[0]].content);
+        result.type = storages_[result.storage].type;
+        result.offset = natural(values, parts[1]);
+        result.shape = naturals(values, parts[2]);
+        result.strides = naturals(values, parts[3]);
+        if (result.shape.size() != result.strides.size()) {
+            values.fail("has a tensor with different numbers of extents and strides");
         }
         if (what == torch_role::tensor_v3) {
-            made.type = parts.size() > 6 && values.is(parts[6], pickled_kind::global)
-                            ? find_type(torch_types, values.text(values[parts[6]].attributes))
-                            : nullptr;
-            if (made.type == nullptr) {
-                values.fail(error_code::unsupported, "has a tensor of a type that is not known");
+            result.type = parts.size() > 6 && values.is(parts[6], pickled_kind::global)
+                              ? find_type(torch_types, values.text(values[parts[6]].attributes))
+                              : nullptr;
+            if (result.type == nullptr) {
+                values.fail(error_code::unsupported, "has a tensor of unknown type");
             }
         }
         const std::size_t flag = what == torch_role::quantized ? 5 : 4;
-        made.trainable =
+        result.trainable =
             what != torch_role::tensor && parts.size() > flag && is_true(values, parts[flag]);
-        return add_tensor(values, std::move(made));
+        return add_tensor(values, std::move(result));
     }
 
     [[nodiscard]] pickled make_parameter(pickled_values& values, pickled arguments) {
         const auto parts = items(values, arguments, 2);
         if (!values.is(parts[0], pickled_kind::tensor)) {
-            values.fail("has a parameter that is no tensor");
+            values.fail("has a parameter that is not a tensor");
         }
-        auto made = tensor(values[parts[0]].content);
-        made.trainable = is_true(values, parts[1]);
-        return add_tensor(values, std::move(made));
+        auto created = tensor(values[parts[0]].content);
+        created.trainable = is_true(values, parts[1]);
+        return add_tensor(values, std::move(created));
     }
 
     [[nodiscard]] pickled add_tensor(pickled_values& values, pickled_tensor tensor) {
@@ -230,17 +230,16 @@ private:
         return values.add(pickled_kind::tensor, static_cast<std::int64_t>(tensors_.size() - 1));
     }
 
-    /// What is made of one value again and again takes memory that the pickle does not have bytes
-    /// for.
+    /// Values built repeatedly from one take memory out of proportion to the pickle's size.
     void spend(const pickled_values& values, std::size_t amount) {
         constexpr std::size_t most = std::size_t{1} << 23U;
         spent_ += amount;
         if (spent_ > most) {
-            values.fail(error_code::unsupported, "has more tensors than a checkpoint has");
+            values.fail(error_code::unsupported, "has more tensors than any checkpoint");
         }
     }
 
-    /// Its class is the first of what it holds.
+    /// Its class is the first of its contents.
     [[nodiscard]] static pickled make_object(pickled_values& values, pickled function) {
         return values.add_container(pickled_kind::object, {function});
     }

@@ -12,9 +12,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What attributes of the standard's operators are where they are not written, one group on a line:
-/// `types : name=value ...`. Tools write them or leave them out. Only defaults that all operator
-/// sets agree on, and those of the newer ones where the older had another attribute.
+/// Default values of attributes of standard operators, one group per line: `types : name=value
+/// ...`. Tools may write or omit them. Only defaults common to all operator sets, and those of
+/// newer ones where older ones had a different attribute.
 inline constexpr std::string_view attribute_defaults = R"(
 ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare : keepdims=1 noop_with_empty_axes=0
 ArgMax ArgMin : axis=0 keepdims=1 select_last_index=0
@@ -46,7 +46,7 @@ DepthToSpace : mode=DCR
 Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_outside=0 extrapolation_value=0 mode=nearest nearest_mode=round_prefer_floor antialias=0 keep_aspect_ratio_policy=stretch
 )";
 
-/// Returns: what `attribute_defaults` says of one attribute of a type, "" for nothing.
+/// Returns: the entry of `attribute_defaults` for an attribute of a type, "" for none.
 /// Complexity: O(length of the table).
 [[nodiscard]] inline std::string_view default_of(std::string_view type, std::string_view name) {
     auto rest = attribute_defaults;
@@ -70,8 +70,8 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
     return {};
 }
 
-/// Whether an attribute of an operator of the standard says what would hold without it.
-/// Complexity: O(fields), and that of `default_of` for each of a number or a text.
+/// Whether an attribute of a standard operator has its default value.
+/// Complexity: O(fields), and that of `default_of` for each numeric or text field.
 [[nodiscard]] inline bool is_default(std::string_view type, wire_reader attribute) {
     constexpr std::uint32_t name_field = 1;
     constexpr std::uint32_t float_field = 2;

@@ -10,7 +10,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What an AttributeProto is called, and which attribute of the function around it stands for.
+/// The name of an AttributeProto, and the attribute of the enclosing function that it refers to.
 struct attribute_names {
     std::string_view name;      ///< of the attribute itself
     std::string_view reference; ///< `ref_attr_name`; "" for none
@@ -30,15 +30,15 @@ struct attribute_names {
     return names;
 }
 
-/// Leaves `field` of an AttributeProto out if it is the name.
+/// Erases `field` of an AttributeProto if it is the name.
 inline void erase_attribute_name(edited_field& field) {
     if (field.is_bytes(onnx_fields::attribute::name)) {
         field.erase();
     }
 }
 
-/// Appends, as attribute of a node, the AttributeProto of the file that `fields` reads, with
-/// another name where that stood, and all else as it is. Complexity: O(fields).
+/// Appends the AttributeProto read by `fields` to a node, under another name but otherwise
+/// unchanged. Complexity: O(fields).
 inline void append_renamed_attribute(message_tree& node, wire_reader fields,
                                      std::string_view name) {
     node.append(onnx_fields::node::attribute, [&] {
@@ -50,8 +50,8 @@ inline void append_renamed_attribute(message_tree& node, wire_reader fields,
     });
 }
 
-/// Appends, as attribute of a node, one of the same type as that which `fields` reads: it stands
-/// for attribute `reference` of the function around. Complexity: O(fields).
+/// Appends an attribute with the type of the one read by `fields` to a node, referring to attribute
+/// `reference` of the enclosing function. Complexity: O(fields).
 inline void append_attribute_reference(message_tree& node, wire_reader fields,
                                        std::string_view name, std::string_view reference) {
     using at = onnx_fields::attribute;

@@ -17,10 +17,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How one sequence of bytes is made of another one. Texts that are put in twice are kept once.
+/// How to make one sequence of bytes from another one. Repeated insertions are stored once.
 class byte_patch {
 public:
-    /// Goes over bytes that stay.
+    /// Skips bytes that stay.
     void keep(std::uint64_t size) {
         if (size == 0) {
             return;
@@ -31,8 +31,7 @@ public:
         changes_.back().keep += size;
     }
 
-    /// Puts `text` in the place of the next `size` bytes. Calls without a `keep` between them are
-    /// as one.
+    /// Replaces the next `size` bytes by `text`. Calls without a `keep` between them are merged.
     void replace(std::uint64_t size, std::string_view text) {
         if (size == 0 && text.empty()) {
             return;
@@ -48,27 +47,27 @@ public:
         }
     }
 
-    /// Returns: the changed bytes; nothing when there are more or fewer than it was made for.
+    /// Returns: the changed bytes; nothing if the input's size is not the expected one.
     /// Complexity: O(pieces and changes).
     [[nodiscard]] std::optional<message_tree> apply(const message_tree& from) const {
         message_tree result;
         std::size_t next = 0;
-        auto left = changes_.empty() ? change{} : changes_.front();
+        auto current = changes_.empty() ? change{} : changes_.front();
         bool fits = true;
-        const auto settle = [&] { // texts stand behind what they replace
-            while (next < changes_.size() && left.keep == 0 && left.drop == 0) {
-                result.add_text(left.text == 0 ? std::string_view() : texts_[left.text - 1]);
+        const auto settle = [&] { // texts come after what they replace
+            while (next < changes_.size() && current.keep == 0 && current.drop == 0) {
+                result.add_text(current.text == 0 ? std::string_view() : texts_[current.text - 1]);
                 ++next;
-                left = next < changes_.size() ? changes_[next] : change{};
+                current = next < changes_.size() ? changes_[next] : change{};
             }
         };
         settle();
         const auto consume = [&](std::uint64_t size, auto put) {
             for (std::uint64_t at = 0; fits && at < size;) {
                 fits = next < changes_.size();
-                auto& count = left.keep > 0 ? left.keep : left.drop;
+                auto& count = current.keep > 0 ? current.keep : current.drop;
                 const auto part = std::min(count, size - at);
-                if (&count == &left.keep) {
+                if (&count == &current.keep) {
                     put(at, part);
                 }
                 count -= part;
@@ -90,8 +89,8 @@ public:
         return fits && next == changes_.size() ? std::optional(std::move(result)) : std::nullopt;
     }
 
-    /// Returns: the patch as bytes: the number of texts, each with its length; then of every change
-    /// how many bytes stay, how many go, and which text takes their place (from 1 on; 0 for none).
+    /// Returns: the patch as bytes: the number of texts, each with its length; then for every
+    /// change how many bytes stay, how many go, and which text replaces them (from 1; 0 for none).
     /// Complexity: O(bytes).
     [[nodiscard]] std::string to_bytes() const {
         std::string bytes;
@@ -109,7 +108,7 @@ public:
         return bytes;
     }
 
-    /// Reads what `to_bytes` makes; nothing where it did not make that.
+    /// Reads the output of `to_bytes`; nothing for anything else.
     /// Complexity: O(bytes) expected.
     [[nodiscard]] static std::optional<byte_patch> from_bytes(std::string_view bytes) {
         byte_patch patch;
@@ -134,7 +133,7 @@ public:
             const auto size = number();
             fits = fits && size <= bytes.size();
             if (fits) {
-                // Texts are told apart, else numbers would not be those of the file.
+                // Texts must be distinct, or their numbers would not be those in the file.
                 fits = patch.texts_.intern(bytes.substr(0, size)) == i;
                 bytes.remove_prefix(size);
             }
@@ -155,14 +154,14 @@ private:
     struct change {
         std::uint64_t keep = 0;
         std::uint64_t drop = 0;
-        id text = 0; // and one
+        id text = 0; // plus one
     };
 
     string_pool texts_;
     std::vector<change> changes_;
 };
 
-/// A `splice_sink` that records how the source is made again of what is written to it.
+/// A `splice_sink` that records how to restore the source from what is written to it.
 class way_back {
 public:
     /// Requires: the source outlives it.

@@ -13,7 +13,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
+/// Finds the functions of a model that nodes call, directly, from their bodies, or from functions
+/// they call.
 ///
 /// `visit(node)` is called for every node that runs when these do.
 /// Returns: numbers of functions, ascending. Complexity: O(nodes visited), expected.
@@ -21,12 +22,12 @@ template <class Visit>
 [[nodiscard]] std::vector<id> called_functions(const onnx_model& model,
                                                const graph_contents& contents,
                                                std::span<const id> nodes, Visit visit) {
-    std::vector<id> found;
-    std::unordered_set<id> known;
+    std::vector<id> result;
+    std::unordered_set<id> seen;
     const auto look = [&](auto& self, id node) -> void {
         visit(node);
-        if (const auto f = model.callee(node); f != no_id && known.insert(f).second) {
-            found.push_back(f);
+        if (const auto f = model.callee(node); f != no_id && seen.insert(f).second) {
+            result.push_back(f);
         }
         for (auto inside : contents.inner_nodes(node)) {
             self(self, inside);
@@ -35,16 +36,16 @@ template <class Visit>
     for (auto node : nodes) {
         look(look, node);
     }
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        for (auto node : contents.nodes(model.functions()[found[i]].graph)) {
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        for (auto node : contents.nodes(model.functions()[result[i]].graph)) {
             look(look, node);
         }
     }
-    std::sort(found.begin(), found.end());
-    return found;
+    std::sort(result.begin(), result.end());
+    return result;
 }
 
-/// Returns: the graphs of the functions that nothing in the main graph calls, nor what it calls.
+/// Returns: the graphs of the functions that the main graph does not call, directly or indirectly.
 /// Complexity: O(nodes), expected.
 [[nodiscard]] inline std::vector<id> uncalled_functions(const onnx_model& model,
                                                         const graph_contents& contents) {

@@ -13,12 +13,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the input slot of the node `owner` whose value formal input `i` of its body `g` starts
-/// with, or `no_id`.
+/// Returns: the input slot of node `owner` whose value initializes formal input `i` of its body
+/// `g`, or `no_id`.
 ///
 /// Loop passes its inputs on in place, the first being a trip count instead of the iteration; Scan
-/// of opset 8 has one input more in front; any other operator is taken to pass them on in place
-/// when the numbers agree.
+/// of opset 8 has one more input in front; any other operator is assumed to pass them on in place
+/// if the numbers agree.
 [[nodiscard]] inline id matching_owner_input(const onnx_model& model, id owner, id g,
                                              std::size_t i) {
     const auto inputs = model.inputs(owner).size();
@@ -37,13 +37,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// The nodes of all graphs of a model, and the tensors between them.
 ///
-/// Vertices are the nodes by number. Edges lead from a producer to its readers, also to readers in
-/// a body; from the producer of a body's result to the body's owner (`in_port` is `no_id`); and
-/// from the producer of an owner's input to the readers of the formal input that starts with it.
-/// None leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
+/// Vertices are the nodes by number. Edges lead from a producer to its readers, including readers
+/// in a body; from the producer of a body's result to the body's owner (`in_port` is `no_id`); and
+/// from the producer of an owner's input to the readers of the formal input it initializes. None
+/// leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
 /// values).
 [[nodiscard]] inline operator_graph flat_graph(const onnx_model& model) {
-    std::vector<id> started_by; // by value: the owner's input value behind a formal input
+    std::vector<id> started_by; // by value: the owner's input that initializes a formal one
     for (id g = 1; g < model.graph_count(); ++g) {
         const auto& body = model.graph(g);
         if (body.kind != graph_kind::body) {
@@ -85,8 +85,8 @@ namespace stemma::inline STEMMA_ABI::detail {
             }};
 }
 
-/// Returns: the vertex of `nested_graph(model, g)` that holds a node: the node itself when it is in
-/// graph `g`, its outermost owner there when it is in a body below; else `no_id`.
+/// Returns: the vertex of `nested_graph(model, g)` that contains a node: the node itself if it is
+/// in graph `g`, its outermost owner there if it is in a body below; else `no_id`.
 /// Complexity: O(depth of the bodies).
 [[nodiscard]] inline id enclosing_node(const onnx_model& model, id g, id node) {
     while (node != no_id && model.graph_of(node) != g) {
@@ -101,11 +101,11 @@ struct nested_view {
     std::vector<id> nodes; ///< by vertex: the node
 };
 
-/// Returns: the nodes of graph `g` in order; what a body captures is an input of its owner
+/// Returns: the nodes of graph `g` in order; values that a body captures are inputs of its owner
 /// (`in_port` is `no_id`).
 ///
 /// `nodes` are those of `g` and of all bodies below it, ascending, and `bodies` those graphs.
-/// Complexity: O(nodes + values) of them.
+/// Complexity: O(nodes + values) in these.
 [[nodiscard]] inline nested_view
 nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span<const id> bodies) {
     nested_view view;
@@ -139,7 +139,7 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
     return view;
 }
 
-/// The same for all nodes and bodies of the model that are in `g` or below it.
+/// The same, finding the nodes and bodies in or below `g`.
 /// Complexity: O(nodes + values) of the model.
 [[nodiscard]] inline nested_view nested_graph(const onnx_model& model, id g) {
     std::vector<id> nodes;

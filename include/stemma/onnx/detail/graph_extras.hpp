@@ -18,20 +18,20 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
 struct tensor_annotation {
-    message_ref message;                      ///< where it stands
+    message_ref message;                      ///< its position
     std::vector<std::string_view> parameters; ///< names of initializers: scale, zero point
 };
 
-/// What a GraphProto says beside nodes and values.
+/// Contents of a GraphProto besides nodes and values.
 struct graph_extras {
     std::vector<std::pair<std::uint32_t, std::uint32_t>>
         fields; ///< [begin, end): name, docs, metadata
     std::unordered_map<std::string_view, tensor_annotation> annotations; ///< by value
-    std::unordered_map<std::string_view, id> initializers; ///< by name; where there are annotations
+    std::unordered_map<std::string_view, id> initializers; ///< by name; if there are annotations
 };
 
-/// Returns: by graph of a model; nothing for functions.
-/// Complexity: O(fields of the graphs that are no nodes, values or tensors).
+/// Returns: the extras by graph of a model; empty for functions.
+/// Complexity: O(fields of graphs other than nodes, values and tensors).
 [[nodiscard]] inline std::vector<graph_extras> read_graph_extras(const wire_model& model) {
     using at = detail::onnx_fields::graph;
     using at_note = detail::onnx_fields::annotation;

@@ -13,20 +13,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Some fields of a graph that follow each other: bytes [begin, end) of the file.
+/// Consecutive fields of a graph: bytes [begin, end) of the file.
 struct graph_run {
     std::uint32_t begin = 0; ///< of the first field
-    std::uint32_t end = 0;   ///< behind the last
+    std::uint32_t end = 0;   ///< past the last
 };
 
-/// A field of bytes, as far as that can be told without reading on.
+/// A length-delimited field, as far as that can be told without reading on.
 struct guessed_field {
-    std::uint32_t number = 0; // 0 for what is none
+    std::uint32_t number = 0; // 0 for none
     std::uint32_t begin = 0;  // of the content
     std::uint32_t end = 0;
 };
 
-/// Returns: the field of bytes with a low number at a position before `end`, if there may be one.
+/// Returns: the length-delimited field with a low number at a position before `end`, if there may
+/// be one.
 [[nodiscard]] inline guessed_field guess_field(std::string_view bytes, std::uint32_t at,
                                                std::uint32_t end) noexcept {
     const std::uint32_t tag = static_cast<unsigned char>(bytes[at]);
@@ -45,7 +46,7 @@ struct guessed_field {
     return {tag >> 3U, at + 1, at + 1 + static_cast<std::uint32_t>(size)};
 }
 
-/// Whether a field reads like a node, tensor or value of a graph. Complexity: O(fields in it).
+/// Whether a field looks like a node, tensor or value of a graph. Complexity: O(fields in it).
 [[nodiscard]] inline bool looks_like_graph_field(std::string_view bytes,
                                                  guessed_field field) noexcept {
     using at_graph = onnx_fields::graph;
@@ -60,7 +61,7 @@ struct guessed_field {
     case at_graph::input:
     case at_graph::output:
     case at_graph::value_info: {
-        // All that these hold are texts and messages.
+        // These contain only texts and messages.
         auto at = field.begin;
         while (at < field.end) {
             const auto inner = guess_field(bytes, at, field.end);
@@ -76,9 +77,9 @@ struct guessed_field {
     }
 }
 
-/// Returns: where a field of a graph begins behind a position that some of them seem to follow, or
-/// 0. The first ones may be parts of another field, which ends where its last part does.
-/// Complexity: constant but for the size of those fields.
+/// Returns: a position after a given one where a field of a graph begins, judging by the following
+/// ones, or 0. The first ones may be parts of another field, which ends where its last part does.
+/// Complexity: constant apart from the size of those fields.
 [[nodiscard]] inline std::uint32_t guess_begin(std::string_view bytes, std::uint32_t at,
                                                std::uint32_t end) noexcept {
     constexpr int convincing = 8;
@@ -92,16 +93,16 @@ struct guessed_field {
     return at < end ? at : 0;
 }
 
-/// Divides the fields of a graph into runs for as many threads, of about the same size.
+/// Divides the fields of a graph into runs for that many threads, of about equal size.
 ///
-/// Where fields begin is guessed from some places in the file: stepping from field to field would
-/// take half the time of reading them. So a run is one only if reading those before it ends where
-/// it begins, which it does not if the guess was a field of a body. Tensor data do not look like
-/// fields, so that runs lie where structure is.
+/// Field boundaries are guessed at some places in the file: stepping from field to field would take
+/// half as long as reading them. So a run is only valid if reading the preceding ones ends where it
+/// begins, which fails if the guess was a field of a body. Tensor data do not look like fields, so
+/// boundaries are in structured parts.
 ///
 /// Requires: [begin, end) is the content of a GraphProto in `bytes`.
 /// Returns: at least one run; together they are [begin, end).
-/// Complexity: O(threads) beside a constant.
+/// Complexity: O(threads) plus a constant.
 [[nodiscard]] inline std::vector<graph_run> guess_runs(std::string_view bytes, std::uint32_t begin,
                                                        std::uint32_t end, thread_limit threads) {
     constexpr std::size_t places = 128;
@@ -111,22 +112,22 @@ struct guessed_field {
     if (count == 1) {
         return runs;
     }
-    std::vector<std::uint32_t> found;
+    std::vector<std::uint32_t> begins;
     for (std::size_t i = 1; i < places; ++i) {
         const auto first = begin + static_cast<std::uint32_t>((end - begin) / places * i);
         const auto last = std::min(first + window, end);
         for (auto at = first; at < last; ++at) {
             if (const auto guess = detail::guess_begin(bytes, at, end); guess != 0) {
-                found.push_back(guess);
+                begins.push_back(guess);
                 break;
             }
         }
     }
     for (std::size_t i = 1; i < count; ++i) {
-        const auto place = found.size() * i / count;
-        if (place < found.size() && found[place] > runs.back().begin) {
-            runs.back().end = found[place];
-            runs.push_back({found[place], end});
+        const auto place = begins.size() * i / count;
+        if (place < begins.size() && begins[place] > runs.back().begin) {
+            runs.back().end = begins[place];
+            runs.push_back({begins[place], end});
         }
     }
     return runs;

@@ -22,7 +22,7 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Reads graphs and functions of a file into tables, in file order: nodes with their bodies,
-/// tensors, value infos, and where the other fields are.
+/// tensors, value infos, and the positions of other fields.
 class graph_scan : public model_tables {
 public:
     /// Returns: a reader of the whole file.
@@ -55,8 +55,9 @@ protected:
 
     void end_container(id c) { containers_[c].ends_before = node_count(); }
 
-    /// Reads the fields that begin in a run; they tell how many nodes `all` will have.
-    /// Returns: behind the last.
+    /// Reads the fields that begin in a run, which also serves to estimate the number of nodes in
+    /// `all`.
+    /// Returns: the position after the last.
     std::uint32_t scan_graph_fields(const graph_run& run, const graph_run& all, id container) {
         const auto g = containers_[container].graph;
         const auto& around = containers_[container];
@@ -133,7 +134,7 @@ protected:
     std::vector<id> described_tensors_; // those with metadata
     std::vector<id> described_infos_;
     std::vector<std::uint8_t> holds_text_;
-    bool padding_ = false; // some length has more bytes than it needs, or a tag has
+    bool padding_ = false; // some length or tag is longer than necessary
 
 private:
     using at_graph = onnx_fields::graph;
@@ -142,15 +143,15 @@ private:
     using at_tensor = onnx_fields::tensor;
     using at_function = onnx_fields::function;
 
-    // What a node needs to remember while its bodies are read.
+    // Saved state of a node while its bodies are read.
     struct node_frame {
         std::vector<text_ref> inputs;
         std::vector<text_ref> outputs;
-        std::vector<wire_field> attributes; // those that hold graphs
+        std::vector<wire_field> attributes; // those containing graphs
     };
 
-    // Protobuf gives up behind 100 nested messages: those of 33 bodies, each with the node and the
-    // attribute around it, and the main graph. The innermost may have no nodes then.
+    // Protobuf gives up beyond 100 nested messages: 33 bodies, each with its node and attribute,
+    // and the main graph. The innermost may then have no nodes.
     static constexpr std::size_t max_nesting = 33;
 
     void scan_body(const wire_field& where, id g, id parent) {
@@ -159,16 +160,17 @@ private:
         end_container(container);
     }
 
-    // Weights mostly come behind the nodes, so what is left is no measure by itself.
+    // Weights mostly follow the nodes, so the remaining bytes alone are no measure.
     void estimate_nodes(const graph_run& all, std::uint32_t at) {
-        const auto known = std::uint64_t{node_count()};
-        const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
-        next_estimate_ = known * 16;
-        expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
+        const auto nodes_so_far = std::uint64_t{node_count()};
+        const auto remaining = nodes_so_far * (all.end - at) / std::max(at - all.begin, 1U);
+        next_estimate_ = nodes_so_far * 16;
+        expect_nodes(static_cast<std::size_t>(
+            std::min(nodes_so_far + remaining + remaining / 16, next_estimate_)));
     }
 
-    // Each reads the message `where` of the one `around`, and makes a reader of its own: one that
-    // is handed over is put together in memory first, and is waited for.
+    // Each reads the message `where` within `around`, and makes its own reader: a reader passed as
+    // an argument would go through memory and stall.
 
     void scan_value_info(const wire_reader& around, const wire_field& where, id container) {
         note_padding(where);
@@ -304,7 +306,7 @@ private:
         }
     }
 
-    /// Notes an attribute that holds graphs; returns whether it may be one of ours.
+    /// Records an attribute that contains graphs. Returns: whether it may be one of ours.
     static std::uint8_t look_at_attribute(const wire_reader& around, const wire_field& where,
                                           node_frame& frame) {
         bool holds_graph = false;
@@ -355,25 +357,25 @@ private:
         text_ref name;
         id alone = no_id;
         id listed = 0;
-        std::vector<id> made;
+        std::vector<id> created;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_attribute::name)) {
                 name = ref(field);
             } else if (field.is_bytes(at_attribute::g)) {
                 if (alone == no_id) {
                     alone = add_graph(graph_kind::body);
-                    made.push_back(alone);
+                    created.push_back(alone);
                 }
                 scan_body(field, alone, container);
             } else if (field.is_bytes(at_attribute::graphs)) {
                 const auto g = add_graph(graph_kind::body);
-                made.push_back(g);
+                created.push_back(g);
                 graph_at(g).listed = true;
                 graph_at(g).attribute_index = listed++;
                 scan_body(field, g, container);
             }
         }
-        for (auto g : made) {
+        for (auto g : created) {
             graph_at(g).attribute = name;
         }
     }

@@ -20,14 +20,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Gives nodes that ONNX Runtime put in place of calls the names back that they had before they
-/// were folded into functions.
+/// Restores the names that nodes had before they were folded into functions, after ONNX Runtime
+/// inlined the calls.
 ///
-/// It writes `_inlfunc_<function>_` before each name of a body, from the second call on with
-/// `token_<number>_` behind: nothing of the call's own name. Yet a result of the body has the name
-/// that the call around gives it, and a weight its own: where `_inlfunc_Out_token_4_/dense/Add`
-/// makes `/layer.1/out/dense/Add_output_0` or reads `layer.1.out.dense.bias`, the call was
-/// `/layer.1/out`. So calls are found from those around and in them.
+/// It prefixes each name of a body with `_inlfunc_<function>_`, from the second call on followed by
+/// `token_<number>_`: the call's own name is lost. But a result of the body keeps the name given by
+/// the enclosing call, and a weight its own: where `_inlfunc_Out_token_4_/dense/Add` produces
+/// `/layer.1/out/dense/Add_output_0` or reads `layer.1.out.dense.bias`, the call was
+/// `/layer.1/out`. So calls are identified from those around and within them.
 class inlined_calls {
 public:
     /// Requires: the model outlives it. Complexity: O(nodes + bytes of their names), and
@@ -50,38 +50,38 @@ public:
             if (facts.scope) {
                 names_.emplace(node, *facts.scope + name_in(facts, name.rest));
             } else if (functions_[function_of(name.call)] > 1) {
-                names_.emplace(node, std::string()); // relative to nobody knows what
+                names_.emplace(node, std::string()); // relative to an unknown scope
             }
         }
     }
 
-    /// Returns: the name that a node had; "" where it stood in one of several calls, nobody knows
-    /// which; nothing for other nodes. Valid as long as this. Complexity: O(1) on average.
+    /// Returns: the previous name of an inlined node; "" if it may be from any of several calls;
+    /// nothing for other nodes. Valid as long as this. Complexity: O(1) on average.
     [[nodiscard]] std::optional<std::string_view> name(id node) const {
-        const auto found = names_.find(node);
-        return found == names_.end() ? std::nullopt
-                                     : std::optional<std::string_view>(found->second);
+        const auto entry = names_.find(node);
+        return entry == names_.end() ? std::nullopt
+                                     : std::optional<std::string_view>(entry->second);
     }
 
 private:
     /// `_inlfunc_Out_token_4_/dense/Add`: a call, and a name in the body.
     struct inlined_name {
         std::string_view call; ///< up to the last `_`
-        std::string_view rest; ///< with the slash in front
+        std::string_view rest; ///< with a leading slash
     };
 
-    /// Where the names of a call's body belong.
+    /// The scope of the names in a call's body.
     struct call_facts {
         std::size_t nodes = 0;
-        std::optional<std::string> scope{}; // stands before names in the body
-        // A called list repeats its name in its members: in the body it has the first call's.
+        std::optional<std::string> scope{}; // prefix of names in the body
+        // A called list repeats its name in its members: in the body, that of the first call.
         std::string_view stem{};
         std::string own_stem{};
     };
 
-    static constexpr std::size_t max_rounds = 500; // as deep as calls may lie in each other
+    static constexpr std::size_t max_rounds = 500; // maximum nesting of calls
 
-    /// The scope of a call is that of the call around (of the model: "") and some more.
+    /// The scope of a call extends that of the enclosing call (of the model: "").
     struct witness {
         std::string_view call;
         std::string_view around;
@@ -95,7 +95,7 @@ private:
                    : std::optional(inlined_name{name.substr(0, end), name.substr(end + 1)});
     }
 
-    /// Returns: without the number that tells calls of one function apart.
+    /// Returns: the call without the number that distinguishes calls of one function.
     [[nodiscard]] static std::string_view function_of(std::string_view call) {
         const auto token = call.rfind("_token_");
         const bool numbered = token != call.npos && token + 7 < call.size() &&
@@ -104,7 +104,7 @@ private:
         return numbered ? call.substr(0, token) : call;
     }
 
-    /// Returns: the scope around a name, without a slash at its end.
+    /// Returns: the scope of a name, without a trailing slash.
     [[nodiscard]] static std::string_view scope_in(std::string_view name) {
         while (name.ends_with("/")) {
             name.remove_suffix(1);
@@ -150,7 +150,7 @@ private:
         }
     }
 
-    /// Notes where a call stands that has a scope `inside` its body which is `whole` around it.
+    /// Records the scope of a call whose body has scope `inside` for what is `whole` outside.
     void compare(std::string_view call, std::string_view inside, std::string_view around,
                  std::string_view whole) {
         if (whole.ends_with(inside)) {
@@ -181,8 +181,8 @@ private:
                        : std::string(rest);
     }
 
-    /// Follows witnesses from calls that are known to the ones inside them and around them; of
-    /// several that contradict each other what most say.
+    /// Propagates scopes from known calls to those within and around them; among contradictory
+    /// ones, the majority counts.
     void find_scopes() {
         for (std::size_t round = 0; round < max_rounds; ++round) {
             std::map<std::string_view, std::map<std::string, std::size_t>> said;
@@ -208,8 +208,8 @@ private:
         }
     }
 
-    /// Returns: the scope of the owner of a parameter, members of lists as torch's exporter names
-    /// them; "" where the name tells none.
+    /// Returns: the scope of a parameter's owner, with list members named as by torch's exporter;
+    /// "" if the name reveals none.
     [[nodiscard]] static std::string as_scope(std::string_view parameter) {
         std::string scope;
         if (parameter.find_first_of("/:") != parameter.npos) {
@@ -227,13 +227,14 @@ private:
     }
 
     std::unordered_map<std::string_view, call_facts> calls_;
-    std::unordered_map<std::string_view, std::size_t> functions_; // how many calls of each are left
+    std::unordered_map<std::string_view, std::size_t>
+        functions_; // number of remaining calls of each
     std::vector<witness> witnesses_;
     std::unordered_map<id, std::string> names_;
     const std::optional<std::string> top_ = std::string();
 };
 
-/// Those of one model, found when they are first asked for, by any thread.
+/// The inlined calls of one model, computed on first use by any thread.
 class late_inlined_calls {
 public:
     /// Requires: always the same model. Complexity: that of `inlined_calls` once, then O(1).

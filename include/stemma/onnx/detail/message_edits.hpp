@@ -15,15 +15,15 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
 struct edit {
-    std::uint32_t at = 0;      ///< bytes from the start of the file
+    std::uint32_t at = 0;      ///< offset from the start of the file
     std::uint32_t removed = 0; ///< how many bytes
     std::string_view text;     ///< valid until the list changes
 };
 
-/// What changes inside one message, in file order: a list that is filled, read and cleared again.
+/// Changes within one message, in file order: a list that is filled, read and cleared repeatedly.
 class message_edits {
 public:
-    /// Forgets all edits; the memory is kept.
+    /// Clears all edits; memory is kept.
     void clear() noexcept {
         records_.clear();
         text_.clear();
@@ -33,7 +33,7 @@ public:
     /// Whether nothing changes.
     [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
 
-    /// Returns: by how many bytes the content grows; negative when it shrinks.
+    /// Returns: the growth of the content in bytes; negative if it shrinks.
     [[nodiscard]] std::int64_t growth() const noexcept { return growth_; }
 
     /// Requires: edits are reported in file order and do not overlap.
@@ -42,7 +42,7 @@ public:
         text_.append(text);
     }
 
-    /// As `insert`, of a StringStringEntryProto as a field.
+    /// As `insert`, for a StringStringEntryProto as a field.
     void insert_entry(std::uint32_t at, std::uint32_t field, std::string_view key,
                       std::string_view value) {
         const auto begin = text_.size();
@@ -50,18 +50,18 @@ public:
         add(at, 0, begin, text_.size() - begin, nullptr);
     }
 
-    /// As `insert`, of a text that outlives the list and is not copied.
+    /// As `insert`, for a text that outlives the list and is not copied.
     void insert_kept(std::uint32_t at, std::string_view text) {
         add(at, 0, 0, text.size(), text.data());
     }
 
-    /// As `replace` by nothing.
+    /// As `replace` with nothing.
     void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
 
     /// As `replace` of nothing.
     void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
 
-    /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
+    /// Replaces the content [begin, end) of a length-delimited field, along with its length.
     void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
                          std::string_view content) {
         std::string length;
@@ -83,14 +83,14 @@ private:
     struct record {
         std::uint32_t at;
         std::uint32_t removed;
-        std::size_t text; // where it begins in `text_`
+        std::size_t text; // offset into `text_`
         std::uint32_t size;
-        const char* kept; // or where it begins outside
+        const char* kept; // or a pointer to text elsewhere
     };
 
     void add(std::uint32_t at, std::uint32_t removed, std::size_t text, std::size_t size,
              const char* kept) {
-        // Member by member: a whole one is put together in memory first, and is waited for.
+        // Assign members separately: copying a whole temporary stalls on store forwarding.
         auto& added = records_.emplace_back();
         added.at = at;
         added.removed = removed;

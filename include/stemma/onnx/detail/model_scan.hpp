@@ -29,7 +29,7 @@ class model_scan : public graph_scan {
 protected:
     using graph_scan::graph_scan;
 
-    /// Returns: by how many threads the main graph was read.
+    /// Returns: the number of threads that read the main graph.
     std::size_t scan_model(thread_limit threads) {
         auto fields = reader();
         bool has_graph = false;
@@ -66,8 +66,8 @@ private:
     using at_opset = onnx_fields::opset;
     using at_graph = onnx_fields::graph;
 
-    // Some fields of the main graph, read for the whole, which then takes over what was found.
-    // `end` is where the last of them ends.
+    // Part of the main graph's fields, read on behalf of the whole, which then takes over the
+    // result. `end` is where the last field ends.
     model_scan(const model_scan& whole, const wire_field& graph, const graph_run& run,
                std::uint32_t& end)
         : graph_scan(whole.bytes_, whole.file_) {
@@ -89,7 +89,7 @@ private:
             try {
                 parts[i] = model_scan(*this, where, runs[i], ends[i]);
             } catch (const error&) {
-                // Whoever comes to this place by reading what is before it will meet it again.
+                // A reader arriving here from the preceding fields will read them again.
             }
         });
         std::vector<model_scan*> taken;
@@ -106,7 +106,7 @@ private:
                                append_refs(part, offset);
                            });
         parts.clear();
-        // What was no run after all.
+        // Wrongly guessed runs.
         scan_graph_fields({read_to, all.end}, all, container);
         end_container(container);
         return runs.size();

@@ -20,20 +20,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Fills the tables of an onnx_model: a reader reports what it meets, in file order, and `finish`
-/// binds their names. Parts of a file can be read apart and appended.
+/// Fills the tables of an onnx_model: a reader reports what it finds, in file order, and `finish`
+/// binds names. Parts of a file can be read separately and appended.
 class model_tables : public name_binder {
     [[nodiscard]] static std::uint64_t operator_hash(std::string_view type, std::string_view domain,
                                                      std::string_view overload) noexcept {
-        // Nearly always there is only a type.
+        // Usually there is only a type.
         const bool plain = domain.empty() && overload.empty();
         return hash_bytes(type, plain ? 0 : hash_bytes(domain, hash_bytes(overload)));
     }
 
     [[nodiscard]] auto same_operator(std::string_view type, std::string_view domain,
                                      std::string_view overload) const {
-        return [this, type, domain, overload](id known) {
-            const auto& op = operators_[known];
+        return [this, type, domain, overload](id other) {
+            const auto& op = operators_[other];
             return text(op.type) == type && text(op.domain) == domain &&
                    text(op.overload) == overload;
         };
@@ -50,25 +50,27 @@ protected:
     id add_operator(std::string_view type, std::string_view domain, std::string_view overload,
                     const operator_record& record) {
         const auto next = static_cast<id>(operators_.size());
-        const auto found = operator_index_.insert(operator_hash(type, domain, overload), next,
-                                                  same_operator(type, domain, overload));
-        if (found == next) {
+        const auto existing = operator_index_.insert(operator_hash(type, domain, overload), next,
+                                                     same_operator(type, domain, overload));
+        if (existing == next) {
             operators_.push_back(record);
         }
-        return found;
+        return existing;
     }
 
-    /// Makes room for so many nodes in all, and for what nodes have on average. Growing step by
-    /// step would write each table several times.
+    /// Reserves room for that many nodes in total, and for the inputs and values they have on
+    /// average. Growing step by step would write each table several times.
     void expect_nodes(std::size_t count) {
-        const auto known = std::max<std::size_t>(nodes_.size(), 1);
-        const auto make_room = [&](auto& table) { table.reserve(table.size() * count / known); };
+        const auto nodes_so_far = std::max<std::size_t>(nodes_.size(), 1);
+        const auto make_room = [&](auto& table) {
+            table.reserve(table.size() * count / nodes_so_far);
+        };
         make_room(nodes_);
         make_room(inputs_);
         make_room(value_names_);
         make_room(value_graphs_);
         make_room(producers_);
-        expect_names(producers_.size() * count / known);
+        expect_names(producers_.size() * count / nodes_so_far);
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.
@@ -97,10 +99,10 @@ protected:
         return added;
     }
 
-    /// By how much the numbers of a part rise when it becomes the end of a whole.
+    /// Offsets added to the numbers of a part when it is appended to the whole.
     struct part_offsets {
-        id graph = 0;                ///< graphs besides the main one
-        id container = 0;            ///< containers besides that of the main graph, which is `main`
+        id graph = 0;                ///< graphs other than the main one
+        id container = 0;            ///< containers other than that of the main graph, `main`
         id main = 0;                 ///< the whole's container of the main graph
         id node = 0;                 ///< nodes
         id position = 0;             ///< nodes of the main graph
@@ -109,20 +111,20 @@ protected:
         id named = 0;                ///< what `add_graph_input` and the like returned
         std::vector<id> operators{}; ///< the number of each in the whole
 
-        /// Returns: the number that a graph has in the whole.
+        /// Returns: a graph's number in the whole.
         [[nodiscard]] id graph_of(id g) const noexcept { return g == 0 ? 0 : g + graph; }
-        /// Returns: the number that a container has in the whole; `no_id` stays.
+        /// Returns: a container's number in the whole; `no_id` stays.
         [[nodiscard]] id container_of(id c) const noexcept {
             return c == 0 ? main : c == no_id ? no_id : c + container;
         }
-        /// Returns: the number that a node has in the whole; `no_id` stays.
+        /// Returns: a node's number in the whole; `no_id` stays.
         [[nodiscard]] id node_of(id v) const noexcept { return v == no_id ? no_id : v + node; }
     };
 
-    /// Takes over what other readers met in the main graph, one behind the other, behind all that
-    /// this one met, by so many threads. Graph 0 and container 0 of a part are the main graph and
-    /// its container `main`. Calls `f(part, offsets)` for every part, in order.
-    /// Complexity: O(what the parts hold) expected.
+    /// Takes over, with that many threads, what other readers found in the main graph, in sequence
+    /// and after everything that this one found. Graph 0 and container 0 of a part are the main
+    /// graph and its container `main`. Calls `f(part, offsets)` for every part, in order.
+    /// Complexity: O(size of the parts) expected.
     template <class Part, class Function>
     void append(std::span<Part* const> parts, id main, std::size_t threads, Function f) {
         settle();
@@ -155,7 +157,7 @@ protected:
                 append(*parts[i], offsets[i]);
             }
         };
-        // What was taken over goes at once, and makes room for what comes.
+        // Parts are freed as soon as they are merged, to make room.
         const auto values_and_names = [&] {
             for_each([&](model_tables& part, const part_offsets& offset) {
                 append_values(part, offset);
@@ -181,18 +183,18 @@ protected:
         run_tasks(threads, {values_and_names, inputs, nodes_and_others});
     }
 
-    /// Each returns where `finish` says which value it is.
+    /// Each returns the position in `finish`'s result that tells which value it is.
     id add_graph_input(id g, text_ref name) { return add_named(g, name, role::input); }
     id add_graph_output(id g, text_ref name) { return add_named(g, name, role::output); }
     id add_initializer(id g, text_ref name, bool sparse) {
         return add_named(g, name, sparse ? role::sparse_initializer : role::initializer);
     }
-    /// Something else that speaks of a value by name.
+    /// Adds another reference to a value by name.
     id add_mention(id g, text_ref name) { return add_named(g, name, role::mention); }
 
-    /// Binds all names, by so many threads. Nothing may be added afterwards.
-    /// Returns: the value of every input, output, initializer and mention that was added, in order;
-    /// `no_id` for a mention of nothing that the graph defines.
+    /// Binds all names, with that many threads. Nothing may be added afterwards.
+    /// Returns: the value of every input, output, initializer and mention added, in order; `no_id`
+    /// for a mention of something that the graph does not define.
     /// Complexity: O(nodes + values + names) expected.
     std::vector<id> finish(std::size_t threads = 1) {
         settle();
@@ -210,8 +212,9 @@ protected:
                 bound[i] = look_up(entry.graph, entry.name, entry.hash);
                 graphs_[entry.graph].outputs.push_back(bound[i]);
             } else if (entry.what == role::mention && entry.name.size > 0) {
-                const auto found = find_visible(entry.graph, entry.name, entry.hash);
-                bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
+                const auto visible = find_visible(entry.graph, entry.name, entry.hash);
+                bound[i] =
+                    visible != no_id && value_graphs_[visible] == entry.graph ? visible : no_id;
             }
         }
         prefer_last_constants();
@@ -236,7 +239,7 @@ private:
         return static_cast<id>(named_.size() - 1);
     }
 
-    /// The operators of a part are few, and their numbers are needed for its nodes.
+    /// A part has few operators, and their numbers are needed for its nodes.
     void add_operators(const model_tables& part, part_offsets& offset) {
         for (const auto& record : part.operators_) {
             offset.operators.push_back(add_operator(text(record.type), text(record.domain),
@@ -284,7 +287,7 @@ private:
     }
 
     void define_named(std::vector<id>& bound) {
-        // An initializer may also be listed as an input; it counts as the former.
+        // An initializer may also be listed as an input; it counts as an initializer.
         for (const auto what : {role::initializer, role::sparse_initializer, role::input}) {
             for (std::size_t i = 0; i < named_.size(); ++i) {
                 prefetch_named(i + batch, what);
@@ -331,10 +334,10 @@ private:
                 op_type(producers_[value]) == "Constant");
     }
 
-    /// Of constants of one name in the main graph the last one counts, and Constant nodes before
-    /// initializers: so do runtimes that take such models. Of anything else, the first.
+    /// Of constants with one name in the main graph the last one counts, and Constant nodes before
+    /// initializers, as in runtimes that accept such models. Of anything else, the first.
     void prefer_last_constants() {
-        std::map<id, id> last; // by the one that was bound
+        std::map<id, id> last; // by the one bound before
         for (auto value : redefined_) {
             if (value_graphs_[value] != 0) {
                 continue;
@@ -349,8 +352,8 @@ private:
         std::erase_if(last, [](const auto& entry) { return entry.second == no_id; });
         const auto rebind = [&](std::vector<id>& values) {
             for (auto& value : values) {
-                const auto found = last.find(value);
-                value = found == last.end() ? value : found->second;
+                const auto match = last.find(value);
+                value = match == last.end() ? value : match->second;
             }
         };
         if (!last.empty()) {

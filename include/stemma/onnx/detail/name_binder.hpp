@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Binds the names that nodes of an onnx_model read to the values that carry them.
+/// Binds the names that nodes of an onnx_model read to the values that have them.
 class name_binder : public onnx_model {
     [[nodiscard]] auto same_name(std::string_view name) const {
         return [this, name](id value) { return value_name(value) == name; };
@@ -32,39 +32,39 @@ class name_binder : public onnx_model {
     }
 
 protected:
-    /// So many names further on, the place of a name in its table is asked for.
+    /// Prefetch distance, in names.
     static constexpr std::size_t batch = 32;
 
-    /// Returns: what this class knows a name by; to be computed while its bytes are near.
+    /// Returns: the hash of a name; best computed while its bytes are in cache.
     [[nodiscard]] std::uint64_t hash_of(text_ref name) const noexcept {
         return hash_bytes(text(name));
     }
 
-    /// Makes room for the names of so many values of the main graph.
+    /// Reserves room for the names of that many values of the main graph.
     void expect_names(std::size_t count) { main_names_.reserve(count); }
 
-    /// Asks the processor to load the place of a name that is about to be looked up.
+    /// Prefetches the table slot of a name about to be looked up.
     void prefetch_name(std::uint64_t hash) const noexcept { main_names_.prefetch(hash); }
 
     /// A node of graph `g` reads a name: becomes `inputs_[input]`.
     void meet_input(id input, text_ref name, id g) { enqueue(name, input, g, false); }
 
-    /// A node of graph `g` makes a value of a name.
+    /// A node of graph `g` produces a value with a name.
     void meet_result(id value, text_ref name, id g) { enqueue(name, value, g, true); }
 
-    /// Binds what was met and still waits.
+    /// Binds pending names.
     void settle() {
-        // Exporters write values before their readers, so that an input of the main graph finds its
-        // value at once. In a body the value may still follow that hides one of an outer graph.
+        // Exporters write values before their readers, so an input of the main graph finds its
+        // value at once. In a body, a value that hides one of an outer graph may follow later.
         for (const auto& met : std::span(met_).first(met_count_)) {
             if (met.defines) {
                 define_result(met.graph, met.name, met.what, met.hash);
                 continue;
             }
-            const auto found =
+            const auto bound =
                 met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
-            if (found != no_id) {
-                inputs_[met.what] = found;
+            if (bound != no_id) {
+                inputs_[met.what] = bound;
             } else {
                 later_.push_back(met);
             }
@@ -72,7 +72,7 @@ protected:
         met_count_ = 0;
     }
 
-    /// Adds a value that no node makes.
+    /// Adds a value that no node produces.
     id add_value(id g, text_ref name, value_kind kind) {
         value_names_.push_back(name);
         value_graphs_.push_back(g);
@@ -80,36 +80,36 @@ protected:
         return static_cast<id>(value_names_.size() - 1);
     }
 
-    /// Gives a value of graph `g` its name, if no other has it.
+    /// Gives a value of graph `g` its name, unless another one has it.
     /// Returns: the value that has the name now.
     [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
-        // Names of the main graph have a table of their own, so that most of a model needs one
-        // look-up; those of bodies and functions share one, keyed by graph and name.
+        // Names of the main graph have their own table, so that most of a model needs one look-up;
+        // those of bodies and functions share one, keyed by graph and name.
         const auto name = text(ref);
         return g == 0 ? main_names_.insert(hash, value, same_name(name))
                       : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
     }
 
-    /// Returns: the value that a name means inside graph `g`, or `no_id`.
+    /// Returns: the value that a name denotes in graph `g`, or `no_id`.
     [[nodiscard]] id find_visible(id g, text_ref ref, std::uint64_t hash) const {
         const auto name = text(ref);
         while (g != 0) {
-            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
-            if (found != no_id || graphs_[g].kind == graph_kind::function) {
-                return found;
+            const auto bound = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
+            if (bound != no_id || graphs_[g].kind == graph_kind::function) {
+                return bound;
             }
             g = graph_of(graphs_[g].owner);
         }
         return main_names_.find(hash, same_name(name));
     }
 
-    /// Returns: as `find_visible`; a new value where that finds none, `no_id` for the name "".
+    /// Returns: as `find_visible`; a new value if there is none, `no_id` for the name "".
     [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
         if (name.size == 0) {
             return no_id;
         }
-        if (const auto found = find_visible(g, name, hash); found != no_id) {
-            return found;
+        if (const auto bound = find_visible(g, name, hash); bound != no_id) {
+            return bound;
         }
         while (graphs_[g].kind == graph_kind::body) {
             g = graph_of(graphs_[g].owner);
@@ -119,9 +119,9 @@ protected:
         return value;
     }
 
-    /// Takes over the inputs of nodes that another binder met behind all that this one met. Graphs
-    /// besides the main one have been numbered from 1 on there, and from `graphs` + 1 on here;
-    /// values from 0 on there, and from `values` on here. Nothing of them stays in `part`.
+    /// Takes over the inputs of nodes that another binder found after everything that this one
+    /// found. Its graphs other than the main one are numbered from 1, and become those from
+    /// `graphs` + 1; values from 0 become those from `values`. Leaves none in `part`.
     void append_inputs(name_binder& part, id values, id graphs) {
         const auto first = static_cast<id>(inputs_.size());
         inputs_.reserve(inputs_.size() + part.inputs_.size());
@@ -136,23 +136,23 @@ protected:
         }
     }
 
-    /// Takes over the names of the last values, which another binder defined. No value stays in
-    /// `part`. Requires: those values were added.
+    /// Takes over the names of the last values, defined by another binder. Leaves none in `part`.
+    /// Requires: those values were added.
     void append_names(name_binder& part) {
         const auto first = static_cast<id>(value_names_.size() - part.value_names_.size());
         main_names_.insert_all(
             part.main_names_, first,
-            [&](id known, id added) { return value_name(known) == value_name(added); },
-            [&](id known, id added) {
+            [&](id other, id added) { return value_name(other) == value_name(added); },
+            [&](id stored, id added) {
                 redefined_.push_back(added);
-                replaced_.emplace_back(added, known);
+                replaced_.emplace_back(added, stored);
             });
         for (const auto value : part.redefined_) {
             if (part.value_graphs_[value] == 0) {
                 redefined_.push_back(first + value);
             }
         }
-        // Those of bodies are told apart by the numbers of their graphs, which are others now.
+        // Those of bodies are distinguished by graph numbers, which have changed.
         for (auto value = first; value < value_names_.size(); ++value) {
             if (value_graphs_[value] != 0 && value_names_[value].size > 0) {
                 define_result(value_graphs_[value], value_names_[value], value,
@@ -165,8 +165,8 @@ protected:
         part.value_graphs_ = {};
     }
 
-    /// Binds the inputs whose names were unknown when they were met, by so many threads, after all
-    /// values have been defined.
+    /// Binds the inputs whose names were unknown when they were read, with that many threads, after
+    /// all values have been defined.
     void bind_later_inputs(std::size_t threads) {
         bind_again();
         for_each_range(later_.size(), threads, [&](std::size_t, std::size_t i, std::size_t end) {
@@ -180,7 +180,7 @@ protected:
                 }
             }
         });
-        // What is left is in bodies, or becomes a value of its own.
+        // The rest is in bodies, or becomes new values.
         for (const auto& met : later_) {
             if (inputs_[met.what] == no_id) {
                 inputs_[met.what] = look_up(met.graph, met.name, met.hash);
@@ -196,7 +196,7 @@ protected:
     }
 
 private:
-    /// A name of an input or result of a node that is to be looked up or defined.
+    /// The name of an input or result of a node, to be looked up or defined.
     struct met_name {
         std::uint64_t hash = 0;
         text_ref name;
@@ -205,14 +205,14 @@ private:
         bool defines = false;
     };
 
-    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
-    // then the slots they need have been loaded, all at the same time.
+    // Names are hashed when read, while their bytes are in cache, but used a batch later: by then
+    // the slots they need have been loaded concurrently.
     void enqueue(text_ref name, id what, id g, bool defines) {
         const auto hash = hash_of(name);
         if (g == 0) {
             main_names_.prefetch(hash);
         }
-        // Member by member: a whole one is put together in memory first, and is waited for.
+        // Assign members separately: copying a whole temporary stalls on store forwarding.
         auto& met = met_[met_count_++];
         met.hash = hash;
         met.name = name;
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    // Of a name that several parts define, the first counts, which the later ones could not know.
+    // Of a name that several parts define, the first counts, which later ones could not know.
     void bind_again() {
         if (replaced_.empty()) {
             return;
@@ -248,7 +248,8 @@ private:
     std::array<met_name, batch> met_{};
     std::size_t met_count_ = 0;
     std::vector<met_name> later_;
-    std::vector<std::pair<id, id>> replaced_; // values of parts, by the one of their name before
+    std::vector<std::pair<id, id>>
+        replaced_; // values of parts, and earlier ones with the same name
     flat_index main_names_;
     flat_index nested_names_;
 };

@@ -18,15 +18,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A small tensor of whole numbers, as shapes and axes are written.
+/// A small integer tensor, as used for shapes and axes.
 struct whole_numbers {
     std::vector<std::int64_t> dims;   ///< as written; negative ones are possible
     std::int64_t data_type = 0;       ///< number in TensorProto.DataType
     std::vector<std::int64_t> values; ///< in row-major order; empty unless they are `known`
-    bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
+    bool known = false;               ///< the values were read: few integers, stored in the file
 };
 
-/// Reads a tensor of at most so many whole numbers; of others, type and dims.
+/// Reads an integer tensor of at most that many elements; of others, only type and dims.
 /// Complexity: O(fields + values).
 [[nodiscard]] inline whole_numbers read_whole_numbers(wire_reader fields,
                                                       std::size_t max_values = 64) {
@@ -58,7 +58,7 @@ struct whole_numbers {
                                                             : 0;
     std::size_t count = 1;
     for (auto dim : tensor.dims) {
-        const auto extent = static_cast<std::size_t>(dim); // of a negative one: too large
+        const auto extent = static_cast<std::size_t>(dim); // negative ones become too large
         count = count > max_values || extent > max_values ? max_values + 1 : count * extent;
     }
     if (width == 0 || count > max_values || elsewhere) {
@@ -86,7 +86,7 @@ struct whole_numbers {
     return tensor;
 }
 
-/// Reads a tensor of at most so many numbers of float32. Complexity: O(fields + values).
+/// Reads a float32 tensor of at most that many elements. Complexity: O(fields + values).
 [[nodiscard]] inline std::optional<std::vector<float>>
 read_small_floats(wire_reader fields, std::size_t max_values = 64) {
     using at = detail::onnx_fields::tensor;
@@ -112,68 +112,67 @@ read_small_floats(wire_reader fields, std::size_t max_values = 64) {
 /// Reads attributes of one node by name.
 class node_attributes {
 public:
-    /// Requires: `model` outlives this. Complexity: every look-up passes over the fields of the
-    /// node.
+    /// Requires: `model` outlives this. Complexity: every look-up scans the fields of the node.
     node_attributes(const wire_model& model, id node)
         : fields_(model.reader(model.message(node))) {}
 
-    /// Returns: an attribute of type INT.
+    /// Returns: an INT attribute.
     [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
-        std::optional<std::int64_t> found;
+        std::optional<std::int64_t> result;
         with(name, [&](const wire_reader&, const wire_field& part) {
             if (part.is(3, wire_type::varint)) {
-                found = static_cast<std::int64_t>(part.value);
+                result = static_cast<std::int64_t>(part.value);
             }
         });
-        return found;
+        return result;
     }
 
-    /// Returns: an attribute of type INTS; nothing when the node has none of the name.
+    /// Returns: an INTS attribute; nothing if the node has none with that name.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
-        std::optional<std::vector<std::int64_t>> found;
+        std::optional<std::vector<std::int64_t>> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (!found) {
-                found.emplace();
+            if (!result) {
+                result.emplace();
             }
             if (part.number == 8) {
-                detail::read_dims(parts, part, *found);
+                detail::read_dims(parts, part, *result);
             }
         });
-        return found;
+        return result;
     }
 
-    /// Returns: an attribute of type FLOAT.
+    /// Returns: a FLOAT attribute.
     [[nodiscard]] std::optional<float> real(std::string_view name) const {
-        std::optional<float> found;
+        std::optional<float> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
             if (part.is(2, wire_type::fixed32)) {
                 const auto bytes = parts.text(part);
-                std::memcpy(&found.emplace(), bytes.data(), sizeof(float));
+                std::memcpy(&result.emplace(), bytes.data(), sizeof(float));
             }
         });
-        return found;
+        return result;
     }
 
-    /// Returns: an attribute of type STRING.
+    /// Returns: a STRING attribute.
     [[nodiscard]] std::string_view text(std::string_view name) const {
-        std::string_view found;
+        std::string_view result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
             if (part.is_bytes(detail::onnx_fields::attribute::s)) {
-                found = parts.text(part);
+                result = parts.text(part);
             }
         });
-        return found;
+        return result;
     }
 
-    /// Returns: an attribute of type TENSOR.
+    /// Returns: a TENSOR attribute.
     [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
-        std::optional<whole_numbers> found;
+        std::optional<whole_numbers> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
             if (part.is_bytes(detail::onnx_fields::attribute::t)) {
-                found = read_whole_numbers(parts.inner(part));
+                result = read_whole_numbers(parts.inner(part));
             }
         });
-        return found;
+        return result;
     }
 
     /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
@@ -195,17 +194,18 @@ public:
         }
     }
 
-    /// Whether some attribute takes its value from the function the node is in.
+    /// Whether some attribute refers to one of the enclosing function.
     /// Complexity: O(fields).
     [[nodiscard]] bool has_reference() const {
-        bool found = false;
+        bool has_match = false;
         for_each([&](std::string_view, wire_reader attribute) {
             for (wire_field part; attribute.next(part);) {
-                found = found || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
+                has_match =
+                    has_match || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
                                   part.size() > 0);
             }
         });
-        return found;
+        return has_match;
     }
 
 private:

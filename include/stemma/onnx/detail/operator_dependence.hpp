@@ -14,7 +14,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether an operator gives other results each time it runs.
+/// Whether an operator gives different results each time it runs.
 [[nodiscard]] inline bool is_random_operator(std::string_view domain, std::string_view type) {
     constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
                                                      "RandomUniform", "RandomUniformLike",
@@ -22,7 +22,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     return domain.empty() && detail::range::contains(random, type);
 }
 
-/// Returns: by node, whether its type alone makes it random.
+/// Returns: by node, whether it is random by its type alone.
 /// Complexity: O(nodes).
 [[nodiscard]] inline std::vector<bool> find_random_operators(const onnx_model& model) {
     std::vector<bool> of_type(model.operator_count());
@@ -36,17 +36,17 @@ namespace stemma::inline STEMMA_ABI::detail {
     return random;
 }
 
-/// Finds what the results of every node depend on, with all that its bodies capture.
+/// Finds what the results of every node depend on, including what its bodies capture.
 ///
-/// A node without inputs that is no Constant (a random generator, say), one that is `random`, a
-/// call of a function, and what reads an undefined value count as data. A node in a body depends on
-/// data where it reads a formal input. Complexity: O(nodes + values); nodes that stand before their
-/// producers count as data.
+/// A node without inputs other than Constant (a random generator, say), one that is `random`, a
+/// call of a function, and a reader of an undefined value count as data. A node in a body depends
+/// on data if it reads a formal input. Complexity: O(nodes + values); nodes before their producers
+/// count as data.
 [[nodiscard]] inline std::vector<dependence> find_dependence(const onnx_model& model,
                                                              const std::vector<bool>& random) {
     const auto count = model.node_count();
     std::vector<dependence> result(count, dependence::data);
-    std::vector<dependence> inner(count, dependence::constant); // of what bodies of a node read
+    std::vector<dependence> inner(count, dependence::constant); // of what the bodies of a node read
     std::vector<bool> done(count, false);
     const auto of_value = [&](id value) {
         const auto producer = model.producer(value);
@@ -76,7 +76,7 @@ namespace stemma::inline STEMMA_ABI::detail {
         }
         result[node] = most;
         done[node] = true;
-        // What a body reads from outside is read by its owner too.
+        // What a body reads from outside is also read by its owner.
         if (const auto owner = model.owner(node); owner != no_id) {
             for (auto value : inputs) {
                 if (value != no_id && model.graph_of_value(value) != model.graph_of(node)) {

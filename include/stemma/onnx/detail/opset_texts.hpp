@@ -13,8 +13,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
-/// is "". Complexity: O(fields).
+/// Returns: the import in the OperatorSetIdProto that `fields` reads; the standard domain is "".
+/// Complexity: O(fields).
 [[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
     using at = detail::onnx_fields::opset;
     opset_import import;

@@ -14,18 +14,18 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The parameters that nodes read. Many ask all nodes for them, and most nodes read none.
+/// The parameters that nodes read. Frequently queried for all nodes, most of which read none.
 class parameter_reads {
 public:
     parameter_reads() = default;
 
-    /// `append(node, reads)` adds what a node reads, and returns how many that are.
-    /// Requires: several threads may call it at once, if so many are given.
-    /// Complexity: O(nodes + what they read).
+    /// `append(node, reads)` appends the parameters a node reads, and returns how many there are.
+    /// Requires: it may be called by as many threads as are given.
+    /// Complexity: O(nodes + reads).
     template <class Append>
     parameter_reads(std::size_t nodes, thread_limit threads, Append append) : readers_(nodes) {
         struct part {
-            std::vector<id> count; // by node that reads some
+            std::vector<id> count; // by node with any
             std::vector<id> reads;
         };
         constexpr auto word = ranked_ids::word_size;
@@ -34,18 +34,18 @@ public:
         for_each_range((nodes + word - 1) / word, count,
                        [&](std::size_t i, std::size_t first, std::size_t last) {
                            const auto end = std::min(last * word, nodes);
-                           part found;
+                           part result;
                            for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               if (const id read = append(node, found.reads); read > 0) {
+                               if (const id read = append(node, result.reads); read > 0) {
                                    readers_.insert(node);
-                                   found.count.push_back(read);
+                                   result.count.push_back(read);
                                }
                            }
-                           parts[i] = std::move(found);
+                           parts[i] = std::move(result);
                        });
         first_.reserve(readers_.count() + std::size_t{1});
-        for (const auto& found : parts) {
-            for (const auto read : found.count) {
+        for (const auto& entry : parts) {
+            for (const auto read : entry.count) {
                 first_.push_back(first_.back() + read);
             }
         }
@@ -67,7 +67,7 @@ public:
 
 private:
     ranked_ids readers_;       // nodes
-    std::vector<id> first_{0}; // by rank of the reader, and one more
+    std::vector<id> first_{0}; // by rank of the reader, plus one
     std::vector<id> reads_;
 };
 

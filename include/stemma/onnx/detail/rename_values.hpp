@@ -15,7 +15,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Messages that name values, and the names themselves.
+/// Messages that contain names of values, and the names themselves.
 enum class names_in : std::uint8_t {
     nothing,
     node,
@@ -29,7 +29,7 @@ enum class names_in : std::uint8_t {
     name, ///< the field is the name of a value
 };
 
-/// In which fields of a message there are names of values.
+/// The fields of a message that contain names of values.
 struct naming_field {
     names_in message;
     std::uint32_t number;
@@ -57,18 +57,18 @@ inline constexpr naming_field naming_fields[] = {
     {names_in::entry, onnx_fields::entry::value, names_in::name},
 };
 
-/// Returns: what field `number` of a message holds, where it is one of bytes.
+/// Returns: what a length-delimited field `number` of a message contains.
 [[nodiscard]] constexpr names_in names_of_field(names_in message, std::uint32_t number) noexcept {
-    for (const auto& known : naming_fields) {
-        if (known.message == message && known.number == number) {
-            return known.holds;
+    for (const auto& entry : naming_fields) {
+        if (entry.message == message && entry.number == number) {
+            return entry.holds;
         }
     }
     return names_in::nothing;
 }
 
-/// Gives values in a field of a message other names, bodies of nodes included: `name_of(name)` says
-/// which. Complexity: O(fields), and that of `name_of`.
+/// Renames values in a field of a message, including bodies of nodes: `name_of(name)` returns the
+/// new name. Complexity: O(fields), and that of `name_of`.
 template <class Function>
 void rename_values(edited_field& field, names_in message, const Function& name_of) {
     const auto holds =
@@ -80,7 +80,7 @@ void rename_values(edited_field& field, names_in message, const Function& name_o
     }
 }
 
-/// Appends the message that `fields` reads, with other names of values. Complexity: as above.
+/// Appends the message that `fields` reads, with values renamed. Complexity: as above.
 template <class Function>
 void append_renamed(message_tree& out, wire_reader fields, names_in message,
                     const Function& name_of, id file = 0) {
@@ -88,19 +88,19 @@ void append_renamed(message_tree& out, wire_reader fields, names_in message,
         fields, [&](edited_field& field) { rename_values(field, message, name_of); }, file);
 }
 
-/// Other names for some values of a graph.
+/// New names for some values of a graph.
 class new_names {
 public:
-    /// Requires: nobody defines either name in a body of the graph.
+    /// Requires: neither name is defined in a body of the graph.
     void add(std::string_view from, std::string to) { names_.emplace(from, std::move(to)); }
 
-    /// Whether nothing has another name.
+    /// Whether no value is renamed.
     [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
     /// Returns: the new name, or `name`. Valid as long as this and `name`.
     [[nodiscard]] std::string_view operator()(std::string_view name) const {
-        const auto found = names_.find(name);
-        return found == names_.end() ? name : std::string_view(found->second);
+        const auto entry = names_.find(name);
+        return entry == names_.end() ? name : std::string_view(entry->second);
     }
 
 private:

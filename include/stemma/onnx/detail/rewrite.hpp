@@ -28,10 +28,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
-/// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
-/// twice for every message, so the answers must be the same; an edit may lie anywhere in the
-/// message it was asked for.
+/// Determines changes to the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
+/// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` append to `edits`. Called up to
+/// twice for every message, so results must be the same; an edit may be anywhere in its message.
 template <class Editor>
 concept model_editor = requires(Editor& editor, message_edits& edits, id node,
                                 const tensor_ref& tensor, const value_info_ref& info) {
@@ -41,30 +40,30 @@ concept model_editor = requires(Editor& editor, message_edits& edits, id node,
     editor.edit_model(edits);
 };
 
-/// A plan to write a model's file again with some messages changed: untouched bytes are copied as
-/// they stand, and only the lengths of messages around a change are written anew.
+/// A plan to write a model's file with some messages changed: untouched bytes are copied, and only
+/// the lengths of messages around a change are rewritten.
 ///
-/// The file is divided into parts that know where in the result they begin, so that each can be
-/// measured and written by any thread.
+/// The file is divided into parts with known positions in the result, so that each can be measured
+/// and written by any thread.
 template <model_editor Editor>
 class rewrite {
 public:
-    /// Computes all lengths. Nothing is written. Each thread besides this one has a copy of the
-    /// editor; one that cannot be copied is asked by this one alone.
-    /// Throws: `error` of `error_code::too_large` when the result would reach 2 GiB.
+    /// Computes all lengths without writing. Each additional thread has a copy of the editor; one
+    /// that cannot be copied is used by this thread only.
+    /// Throws: `error` of `error_code::too_large` if the result would reach 2 GiB.
     /// Complexity: O(messages), and that of the editor.
     rewrite(const wire_model& model, Editor& editor, thread_limit threads = {})
         : model_(model), editor_(editor) {
         find_owners();
         const bool copies = std::copy_constructible<Editor>;
         const auto workers = copies ? threads.parts(model.bytes().size()) : 1;
-        // More than threads, as not all take as long.
+        // More than threads, as their costs vary.
         constexpr std::size_t parts_for_each = 8;
         for (const auto& p :
              divide_file(model, owners_, workers == 1 ? 1 : workers * parts_for_each)) {
             parts_.push_back({p, 0, 0, 0});
         }
-        // Made before any thread starts, as an editor changes while it is asked.
+        // Copied before any thread starts, as an editor changes during use.
         if constexpr (std::copy_constructible<Editor>) {
             copies_ = std::vector<Editor>(std::min(workers, parts_.size()) - 1, editor_);
         }
@@ -78,7 +77,7 @@ public:
         if (size_ >= std::int64_t{1} << 31) {
             STEMMA_THROW(error(error_code::too_large, model.file(), "",
                                "the result would have " + std::to_string(size_) +
-                                   " bytes, and protobuf ends below 2 GiB"));
+                                   " bytes; protobuf's limit is 2 GiB"));
         }
         place_parts();
     }
@@ -86,7 +85,7 @@ public:
     rewrite(const rewrite&) = delete;
     rewrite& operator=(const rewrite&) = delete;
 
-    /// Returns: how many bytes the result has.
+    /// Returns: the size of the result in bytes.
     [[nodiscard]] std::int64_t size() const noexcept { return size_; }
 
     /// Writes the result.
@@ -98,7 +97,7 @@ public:
         }
     }
 
-    /// Writes the result to a file, by as many threads as measured it, its front first.
+    /// Writes the result to a file, with as many threads as measured it, from the front.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
     /// Complexity: O(bytes), and that of the editor.
     void write(const mapped_file& from, output_file& to) {
@@ -108,7 +107,7 @@ public:
             write(splice);
             return;
         }
-        std::vector<range_splice> splices; // by worker: each fills a buffer time and again
+        std::vector<range_splice> splices; // by worker, to reuse their buffers
         splices.reserve(copies_.size() + 1);
         while (splices.size() <= copies_.size()) {
             splices.emplace_back(from, to, 0);
@@ -118,14 +117,15 @@ public:
             splice.move_to(static_cast<std::uint64_t>(p.position));
             write_part(p, editor_of(worker), splice);
             splice.finish();
-            from.release(p.begin, p.end - p.begin); // here by many threads, at the end by one
+            from.release(p.begin,
+                         p.end - p.begin); // in parallel, rather than in one thread at the end
         });
     }
 
 private:
     struct part : file_part {
         std::size_t kept = 0;
-        std::int64_t growth = 0;   // by edits of messages that hold no others
+        std::int64_t growth = 0;   // by edits of leaf messages
         std::int64_t position = 0; // in the result
     };
 
@@ -133,12 +133,12 @@ private:
 
     [[nodiscard]] bool is_last(const part& p) const noexcept { return &p == &parts_.back(); }
 
-    /// Returns: the editor of a thread. Only the first one has that which was given.
+    /// Returns: the editor of a thread. Only the first one has the original.
     [[nodiscard]] Editor& editor_of(std::size_t worker) {
         return worker == 0 ? editor_ : copies_[worker - 1];
     }
 
-    /// Calls `f(part, worker)` for all parts, the first ones first, each by a thread that is free.
+    /// Calls `f(part, worker)` for all parts, in order, each on the next free thread.
     template <class Function>
     void for_each_file_part(Function f) {
         for_each_item(parts_.size(), copies_.size() + 1,
@@ -155,7 +155,7 @@ private:
         owners_.erase(std::unique(owners_.begin(), owners_.end()), owners_.end());
     }
 
-    /// Returns: the length in front of a message whose content grows; `text` may hold it.
+    /// Returns: the length prefix of a message whose content grows; `text` may hold it.
     [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth,
                                               std::string& text) const {
         text.clear();
@@ -167,7 +167,7 @@ private:
         return text;
     }
 
-    /// Returns: by how much the message around grows when this one's content grows by `growth`.
+    /// Returns: the growth of the enclosing message when this one's content grows by `growth`.
     [[nodiscard]] std::int64_t outer_growth(message_ref message, std::int64_t growth) const {
         const auto old_length = message.begin - detail::length_position(base(), message.begin);
         return growth == 0 ? 0
@@ -184,8 +184,8 @@ private:
         keep({at, message.begin - at, new_length(message, growth, length)});
     }
 
-    /// Asks an editor about every message of a part that holds no other one, in file order, and
-    /// calls `f(message, edits)` with the answer.
+    /// Queries an editor about every leaf message of a part, in file order, and calls `f(message,
+    /// edits)` with the result.
     template <class Function>
     void merge_leaves(const part& p, Editor& editor, Function f) {
         constexpr auto nowhere = std::uint64_t{0xffff'ffffU} + 1;
@@ -264,7 +264,7 @@ private:
                     static_cast<std::int64_t>(kept_[kept].text.size()) - kept_[kept].removed;
             }
         }
-        STEMMA_ASSERT(position == size_, "the parts make up the whole");
+        STEMMA_ASSERT(position == size_, "the parts add up to the whole");
     }
 
     template <class Sink>
@@ -295,8 +295,8 @@ private:
         sink.copy(at, p.end - at);
     }
 
-    // Containers are numbered from the outside in and owners from the inside out, so going through
-    // the former backwards meets every message after all that it holds.
+    // Containers are numbered from the outside in and owners from the inside out, so going
+    // backwards through containers visits every message after its contents.
     void measure_containers() {
         const auto containers = model_.containers();
         std::vector<std::pair<id, id>> owners; // container, owner

@@ -13,8 +13,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// The last opset of the standard domain that `changed_between` knows.
 inline constexpr std::int64_t last_known_opset = 24;
 
-/// Operators of the standard domain that an opset added or gave a new version; from the list of
-/// changes that ONNX publishes (docs/Changelog.md), separated by blanks.
+/// Operators of the standard domain that an opset added or changed; from the changelog published by
+/// ONNX (docs/Changelog.md), separated by blanks.
 struct opset_changes {
     std::int64_t opset;
     std::string_view operators;
@@ -51,8 +51,8 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
      "TopK Transpose Unsqueeze "},
 }};
 
-/// Whether an operator of the standard domain may mean something else in opset `later` than in
-/// `earlier`, both at least 17; yes for opsets that are not known.
+/// Whether an operator of the standard domain may differ between opsets `later` and `earlier`, both
+/// at least 17; true for unknown opsets.
 /// Complexity: O(changes of the standard).
 [[nodiscard]] constexpr bool changed_between(std::string_view op_type, std::int64_t earlier,
                                              std::int64_t later) noexcept {

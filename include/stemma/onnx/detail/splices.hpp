@@ -12,8 +12,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
-/// of the file, `write(text)` others.
+/// Receives a copy of a file piece by piece, in order: `copy(from, size)` takes bytes of the file,
+/// `write(text)` others.
 template <class Sink>
 concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t size,
                                std::string_view text) {
@@ -21,7 +21,8 @@ concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t siz
     sink.write(text);
 };
 
-/// A `splice_sink` that writes to an output file; long untouched ranges go from file to file.
+/// A `splice_sink` that writes to an output file; long untouched ranges are copied from file to
+/// file.
 class file_splice {
 public:
     /// Requires: both outlive it.
@@ -35,7 +36,7 @@ private:
     output_file* to_;
 };
 
-/// A `splice_sink` that writes from a position in an output file on.
+/// A `splice_sink` that writes to an output file from a position on.
 class range_splice {
 public:
     /// Requires: both outlive it; `to` takes ranges.
@@ -45,10 +46,10 @@ public:
     void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
     void write(std::string_view text) { to_.write(text); }
 
-    /// Goes on at another position, once all before is handed over.
+    /// Continues at another position, after flushing.
     void move_to(std::uint64_t position) { to_.move_to(position); }
 
-    /// Hands over what is still held back; nothing is complete before.
+    /// Flushes the buffer; nothing is complete before.
     void finish() { to_.finish(); }
 
 private:
@@ -59,7 +60,7 @@ private:
 /// A `splice_sink` that writes to a string.
 class string_splice {
 public:
-    /// `buffer` is a string whose memory it takes over.
+    /// Reuses the memory of `buffer`.
     /// Requires: the bytes of `from` outlive it.
     explicit string_splice(std::string_view from, std::string buffer = {})
         : text(std::move(buffer)), from_(from) {
@@ -75,8 +76,8 @@ private:
     std::string_view from_;
 };
 
-/// A `splice_sink` that hands on views: bytes of the file where they stand in `from`, without
-/// looking at them.
+/// A `splice_sink` that passes on views: bytes of the file as views of `from`, without touching
+/// them.
 template <class Sink>
 class view_splice {
 public:

@@ -16,18 +16,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Computes numbers that change with the operators of some nodes or their wiring, not with names,
-/// weights, attributes or metadata. The same everywhere, so they may be stored.
+/// Computes digests that depend on the operators of some nodes and their wiring, not on names,
+/// weights, attributes or metadata. Stable across platforms, so they may be stored.
 ///
-/// Values and graphs are numbered as they first appear, so a part that was cut out has the digest
-/// that its nodes have in the whole.
+/// Values and graphs are numbered by first appearance, so a part that was cut out has the same
+/// digest as its nodes in the whole.
 class structure_digester {
 public:
     /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
     explicit structure_digester(const onnx_model& model)
         : model_(model), values_(model.value_count()), graphs_(model.graph_count()) {
-        // Each text with an end, and not by hash_bytes, which depends on the order of bytes in a
-        // word.
+        // Each text with a terminator, and not by hash_bytes, which depends on byte order.
         constexpr std::string_view end = "\xff";
         for (id op = 0; op < model.operator_count(); ++op) {
             const auto domain = fnv1a(end, fnv1a(model.operator_domain(op)));
@@ -54,7 +53,7 @@ public:
                 digest = hash_mix(digest, of_value(model_.first_output(node) + i));
             }
         }
-        // What a body gives its owner is wiring, too.
+        // What a body returns to its owner is wiring, too.
         for (auto node : nodes) {
             for (auto body =
                      std::lower_bound(bodies_.begin(), bodies_.end(), std::pair(node, id{0}));
@@ -70,7 +69,7 @@ public:
     }
 
 private:
-    /// Numbers things as they first appear.
+    /// Numbers things by first appearance.
     class numbering {
     public:
         explicit numbering(std::size_t count) : next_of_(count) {}
@@ -82,17 +81,17 @@ private:
             return next_of_[what] - first_ - 1;
         }
 
-        /// Begins with 0 again, as if nothing had appeared.
+        /// Restarts at 0, as if nothing had appeared.
         void forget() {
             first_ = last_;
-            if (first_ > no_id / 2) { // there are fewer things than that
+            if (first_ > no_id / 2) { // more than there can be
                 std::fill(next_of_.begin(), next_of_.end(), 0);
                 first_ = last_ = 0;
             }
         }
 
     private:
-        std::vector<id> next_of_; // behind its number; at most `first_` for what did not appear
+        std::vector<id> next_of_; // plus its number; at most `first_` if it did not appear
         id first_ = 0;
         id last_ = 0;
     };

@@ -16,12 +16,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A changed copy of a model that goes away with this object: a file beside an output, or bytes in
-/// memory.
+/// A modified copy of a model that is deleted with this object: a file next to an output, or bytes
+/// in memory.
 class temporary_model {
 public:
-    /// `write(splice)` writes the copy; it is called `output` and `suffix`, or stays in memory
-    /// where `output` is "". Errors name it `name`.
+    /// `write(splice)` writes the copy; its path is `output` and `suffix`, or it stays in memory if
+    /// `output` is "". Errors refer to it as `name`.
     template <class Write>
     temporary_model(const mapped_file& source, const std::string& name, const std::string& output,
                     std::string_view suffix, Write write) {

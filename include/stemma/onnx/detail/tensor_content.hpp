@@ -22,26 +22,25 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The data of an initializer as they would stand in `raw_data`, wherever and however they are
-/// stored.
+/// The data of an initializer in the layout of `raw_data`, however they are stored.
 struct tensor_content {
     tensor_header header;  ///< type, shape, and where the data are stored
     std::string_view data; ///< in a mapped file, or in `own`
-    std::string own;       ///< data that had to be put together
-    bool readable = true;  ///< else external data are not there
+    std::string own;       ///< data that had to be assembled
+    bool readable = true;  ///< false if external data are missing
 
     /// Returns: all data. Valid as long as this and the reader are.
     [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
 };
 
-/// Reads the data of initializers; those in files stay there and are mapped.
+/// Reads the data of initializers; data in files are mapped.
 class tensor_content_reader {
 public:
     /// Requires: `model` outlives the reader.
     explicit tensor_content_reader(const wire_model& model)
         : model_(&model), folder_(std::filesystem::absolute(model.file()).parent_path()) {}
 
-    /// Complexity: O(fields), and O(data) where they stand in fields of their type.
+    /// Complexity: O(fields), and O(data) if stored in typed fields.
     [[nodiscard]] tensor_content read(const tensor_ref& tensor) {
         using at = detail::onnx_fields::tensor;
         tensor_content content;
@@ -98,7 +97,7 @@ private:
         content.data = file->bytes().substr(header.offset, length);
     }
 
-    /// Returns: a file, mapped; null when it is not there or outside of the model's folder.
+    /// Returns: a file, mapped; null if it is missing or outside the model's folder.
     [[nodiscard]] const mapped_file* open(const std::string& location) {
         const auto [known, is_new] = files_.try_emplace(location);
         if (is_new && is_inside_folder(location)) {

@@ -11,15 +11,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
+/// Returns: the number of bits per element of a data type; 0 for strings and unknown types.
 [[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
     constexpr std::array<unsigned, 27> bits{0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
                                             64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
     return data_type > 0 && data_type < 27 ? bits[static_cast<std::size_t>(data_type)] : 0;
 }
 
-/// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
-/// packed; nothing where that is not known or does not fit 64 bits.
+/// Returns: the size of a tensor's data in bytes by type and dims, elements of less than a byte
+/// packed; nothing if unknown or if it exceeds 64 bits.
 /// Complexity: O(rank).
 [[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
     const std::uint64_t bits = bits_of_type(header.data_type);

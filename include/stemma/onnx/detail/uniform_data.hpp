@@ -10,8 +10,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether the data of a tensor may be one number over and over: they repeat every eight bytes,
-/// which numbers of one, two, four and eight bytes do. A short tensor always does.
+/// Whether all elements of a tensor may be equal: the data repeat every eight bytes, as they do for
+/// equal elements of one, two, four and eight bytes. Always true for a short tensor.
 /// Complexity: O(bytes until they differ).
 [[nodiscard]] inline bool is_uniform(std::string_view data) noexcept {
     constexpr std::size_t period = 8;

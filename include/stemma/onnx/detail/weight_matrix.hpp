@@ -8,8 +8,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether a tensor can only be a weight: it is a matrix or extends in two directions or more, and
-/// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
+/// Whether a tensor must be a weight: it has two or more extents above one, and its type, a number
+/// in TensorProto.DataType, is neither string, integer nor boolean.
 template <class Extents>
 [[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
                                               const Extents& dims) noexcept {

@@ -19,12 +19,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where a weight belongs.
 struct weight_place {
-    id module = 0;           ///< that its name speaks of, else where its readers meet
+    id module = 0;           ///< denoted by its name, else the common ancestor of its readers
     std::vector<id> readers; ///< the deepest modules of nodes that read it, ascending
 };
 
-/// Returns: by value the weight that it is, also through nodes that only pass it on, which
-/// `passes_on` notes.
+/// Returns: for each value the weight that it is, also through nodes that only pass it on, which
+/// are marked in `passes_on`.
 [[nodiscard]] inline std::vector<id> weight_of_values(const wire_model& model,
                                                       std::span<const stored_weight> weights,
                                                       std::vector<bool>& passes_on) {
@@ -44,7 +44,7 @@ struct weight_place {
     return weight;
 }
 
-/// Returns: by place in `weights` the modules of each; the root where nothing is known.
+/// Returns: the modules of each of `weights`, in order; the root if unknown.
 /// Complexity: O(nodes + reads * log reads + length of names).
 [[nodiscard]] inline std::vector<weight_place>
 place_weights(const wire_model& model, const module_tree& modules, const tagging& found,
@@ -69,7 +69,7 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
         if (owner != no_id) {
             places[w].module = owner;
         } else if (!readers.empty()) {
-            // They are ascending, so all meet where the first and the last one do.
+            // They are ascending, so the common ancestor of all is that of the first and the last.
             places[w].module = modules.index().lca(readers.front(), readers.back());
         }
     }

@@ -14,16 +14,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-// Numbers are copied from where they stand in a file, in the order that protobuf and ONNX give
-// their bytes.
+// Numbers are copied directly from the file, in the byte order of protobuf and ONNX.
 static_assert(std::endian::native == std::endian::little);
 
-/// Returns: how many bytes a varint takes in minimal form.
+/// Returns: the length of a varint in minimal form.
 [[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
     return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
 }
 
-/// Returns: where the length in front of a message's content starts; it ends where that begins.
+/// Returns: the start of the length prefix of a message's content; it ends where the content
+/// begins.
 [[nodiscard]] inline std::uint32_t length_position(const char* base,
                                                    std::uint32_t content) noexcept {
     auto at = content - 1;
@@ -33,44 +33,44 @@ static_assert(std::endian::native == std::endian::little);
     return at;
 }
 
-/// How a field is written, see "Encoding" in the Protocol Buffers documentation.
+/// How a field is encoded, see "Encoding" in the Protocol Buffers documentation.
 enum class wire_type : std::uint8_t {
     varint = 0,    ///< a number of one to ten bytes
     fixed64 = 1,   ///< eight bytes
-    bytes = 2,     ///< a length and so many bytes: text, message, packed numbers
+    bytes = 2,     ///< length-delimited: text, message, packed numbers
     group = 3,     ///< fields up to an `end_group` of the same number
-    end_group = 4, ///< is never handed out as a field
+    end_group = 4, ///< never returned as a field
     fixed32 = 5,   ///< four bytes
 };
 
-/// One field of a message: where it stands and what it holds.
+/// One field of a message: its position and content.
 struct wire_field {
     std::uint32_t number = 0;           ///< in the schema
-    wire_type type = wire_type::varint; ///< how it is written, which the schema has no say in
+    wire_type type = wire_type::varint; ///< as encoded, whatever the schema says
     std::uint32_t begin = 0;            ///< of the tag
-    std::uint32_t content = 0; ///< of the content: behind the tag, and behind the length of bytes
-    std::uint64_t value = 0;   ///< of a varint; keeps `end` apart from `content`, which GCC would
-                               ///< else load as one right after they were stored as two, and wait
-    std::uint32_t end = 0;     ///< behind the field
+    std::uint32_t content = 0;          ///< of the content: after the tag and any length
+    std::uint64_t value = 0; ///< of a varint; separates `end` from `content`, or GCC would load
+                             ///< both at once right after storing them separately, and stall
+    std::uint32_t end = 0;   ///< end of the field
 
-    /// Whether it is the field of a number and is written as expected.
+    /// Whether it has this number and encoding.
     [[nodiscard]] bool is(std::uint32_t wanted, wire_type how) const noexcept {
         return number == wanted && type == how;
     }
 
-    /// Whether it is the field of a number and holds bytes: a text, a message, packed numbers.
+    /// Whether it has this number and is length-delimited: a text, a message, packed numbers.
     [[nodiscard]] bool is_bytes(std::uint32_t wanted) const noexcept {
         return is(wanted, wire_type::bytes);
     }
 
-    /// Returns: bytes of the content.
+    /// Returns: the size of the content in bytes.
     [[nodiscard]] std::uint32_t size() const noexcept { return end - content; }
 };
 
-/// Steps through the fields of one message without decoding what they hold.
+/// Iterates over the fields of one message without decoding their contents.
 ///
-/// Accepts what protobuf's own parser accepts: padded varints, unknown fields, groups.
-/// Positions are offsets from the start of the file.
+/// Accepts what protobuf's own parser accepts: padded varints, unknown fields, groups. Positions
+/// are offsets from the start of the file.
 class wire_reader {
 public:
     /// Reads the message at [begin, end) of a file; `file` is its name in errors.
@@ -80,8 +80,8 @@ public:
     /// Returns: whether there was a field.
     /// Throws: `error` of `error_code::malformed` for bytes that are no message.
     [[nodiscard, gnu::always_inline]] bool next(wire_field& field) {
-        // Inlined, as fields go through memory otherwise: a twentieth of the time of a scan.
-        // Nearly all fields are short bytes with a low number: two bytes say it all.
+        // Inlined, or fields would go through memory: a twentieth of the time of a scan. Nearly all
+        // fields are short and have a low number: two bytes describe them.
         if (at_ < end_ && end_ - at_ >= 2) {
             const std::uint32_t tag = base_[at_];
             const std::uint32_t size = base_[at_ + 1];
@@ -98,17 +98,17 @@ public:
         return next_of_any_kind(field);
     }
 
-    /// Returns: the content of a field of bytes; valid as long as the file.
+    /// Returns: the content of a length-delimited field; valid as long as the file.
     [[nodiscard]] std::string_view text(const wire_field& field) const noexcept {
         return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
     }
 
-    /// Returns: a field as it stands, tag and all.
+    /// Returns: the entire field, including its tag.
     [[nodiscard]] std::string_view whole(const wire_field& field) const noexcept {
         return {reinterpret_cast<const char*>(base_) + field.begin, field.end - field.begin};
     }
 
-    /// Returns: a reader of the message that a field of bytes holds.
+    /// Returns: a reader of the message in a length-delimited field.
     [[nodiscard]] wire_reader inner(const wire_field& field) const noexcept {
         return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};
     }
@@ -160,7 +160,7 @@ private:
     }
 
     void read_tag(wire_field& field) {
-        // As in protobuf's parser: of a tag of up to five bytes, 32 bits count.
+        // As in protobuf's parser: 32 bits of a tag of up to five bytes count.
         const auto tag = static_cast<std::uint32_t>(varint());
         if (at_ - field.begin > 5 || (tag >> 3U) == 0) {
             fail(field.begin, "not a field of a protobuf message");
@@ -197,7 +197,7 @@ private:
         at_ += size;
     }
 
-    // Groups nest; a counter would accept a wrong end, so the open ones are kept on a small stack.
+    // Groups nest; a counter would accept a mismatched end, so open ones are kept on a small stack.
     void skip_group(std::uint32_t number) {
         constexpr std::size_t max_depth = 100;
         std::uint32_t open[max_depth] = {number};

@@ -14,7 +14,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 inline constexpr std::size_t max_varint_size = 10;
 
-/// Writes a number, and returns what is behind it.
+/// Writes a varint. Returns: the position after it.
 inline char* put_varint(std::uint64_t value, char* out) noexcept {
     for (; value >= 0x80; value >>= 7U) {
         *out++ = static_cast<char>(value | 0x80U);
@@ -23,13 +23,13 @@ inline char* put_varint(std::uint64_t value, char* out) noexcept {
     return out;
 }
 
-/// Writes tag and length of a field of bytes, and returns what is behind them.
+/// Writes tag and length of a length-delimited field. Returns: the position after them.
 inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noexcept {
     return put_varint(size, put_varint(field << 3U | 2U, out));
 }
 
-// What is appended is handed over as a view: two pointers a string takes by way of a replacement.
-// libc++ makes a view of two pointers from version 15 on.
+// Text is appended as a view: given two pointers, a string takes a detour via replace. libc++ makes
+// a view from two pointers from version 15 on.
 [[nodiscard]] inline std::string_view text_between(const char* begin, const char* end) noexcept {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
@@ -39,19 +39,19 @@ inline void append_varint(std::uint64_t value, std::string& out) {
     out.append(text_between(bytes, put_varint(value, bytes)));
 }
 
-/// Appends the tag of a field of bytes.
+/// Appends the tag of a length-delimited field.
 inline void append_tag(std::uint32_t field, std::string& out) {
     append_varint(field << 3U | 2U, out);
 }
 
-/// Appends a field of bytes: tag, length, content.
+/// Appends a length-delimited field: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
     char header[2 * max_varint_size];
     out.append(text_between(header, put_header(field, content.size(), header)));
     out.append(content);
 }
 
-/// Appends a field that holds a number; one below zero as protobuf has it, in ten bytes.
+/// Appends a numeric field; negative numbers take ten bytes, as in protobuf.
 inline void append_number(std::uint32_t field, std::int64_t number, std::string& out) {
     append_varint(field << 3U, out);
     append_varint(static_cast<std::uint64_t>(number), out);

@@ -17,13 +17,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A model as it is without tags: the file itself, or, where that is tagged, a copy without them
-/// that goes away with this object.
+/// A model without tags: the file itself or, if it is tagged, a stripped copy that is deleted with
+/// this object.
 class untagged_model {
 public:
-    /// The copy, if one is needed, is a file beside `output`, or in memory where that is "".
+    /// A copy, if needed, is a file next to `output`, or in memory if that is "".
     /// Requires: file and model outlive it. Throws: `error` of `cannot_write`.
-    /// Complexity: O(bytes) of a tagged model.
+    /// Complexity: O(bytes) for a tagged model.
     untagged_model(const mapped_file& file, const wire_model& model, const std::string& output)
         : file_(file), model_(model) {
         strip_editor editor(model);
@@ -37,18 +37,18 @@ public:
     untagged_model(const untagged_model&) = delete;
     untagged_model& operator=(const untagged_model&) = delete;
 
-    /// Returns: the file that holds the model without tags.
+    /// Returns: the file with the untagged model.
     [[nodiscard]] const mapped_file& file() const noexcept { return copy_ ? copy_->file() : file_; }
 
-    /// Returns: the model without tags.
+    /// Returns: the untagged model.
     [[nodiscard]] const wire_model& model() const noexcept {
         return copy_ ? copy_->model() : model_;
     }
 
-    /// Whether there were tags to leave out.
+    /// Whether there were tags to remove.
     [[nodiscard]] bool was_tagged() const noexcept { return copy_.has_value(); }
 
-    /// Returns: how the tagged file is made of this one; "" when it is this one.
+    /// Returns: how to make the tagged file from this one; "" if it is this one.
     /// Complexity: O(bytes).
     [[nodiscard]] std::string tags() const {
         if (!copy_) {

@@ -32,20 +32,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Adds to lines what texts say; the same text is read once.
+/// Adds stack texts to source lines; equal texts are parsed once.
 class told_sources {
 public:
-    /// Requires: both outlive this, and the texts, too.
+    /// Requires: both outlive this, as do the texts.
     told_sources(source_lines& to, const any_frames& policy) : to_(to), policy_(policy) {}
 
-    /// Returns: the chain that a text tells of, `no_id` where it tells of none.
+    /// Returns: the chain described by a text, `no_id` if none.
     /// Complexity: O(length).
     [[nodiscard]] id chain_of(std::string_view text) {
         const auto next = static_cast<id>(texts_.size());
-        const auto found =
-            index_.insert(hash_bytes(text), next, [&](id known) { return texts_[known] == text; });
-        if (found != next) {
-            return chains_[found];
+        const auto existing =
+            index_.insert(hash_bytes(text), next, [&](id other) { return texts_[other] == text; });
+        if (existing != next) {
+            return chains_[existing];
         }
         texts_.push_back(text);
         id chain = no_id;
@@ -69,28 +69,28 @@ private:
     flat_index index_;
 };
 
-/// What a node carries of where it was written.
+/// What a node carries about its source line.
 struct carried_source {
     std::string_view told;   ///< by the exporter
-    std::string_view number; ///< of a chain in the record
+    std::string_view number; ///< number of a chain in the record
 };
 
-/// Returns: what a node carries; of several texts the first one that is no doc_string.
+/// Returns: what a node carries; of several texts, the first one that is no doc_string.
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline carried_source read_carried_source(const wire_model& model, id node) {
-    carried_source found;
+    carried_source result;
     std::string_view doc;
     if (!model.may_hold_tags(node)) {
-        return found;
+        return result;
     }
     auto fields = model.reader(model.message(node));
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(onnx_fields::node::metadata_props)) {
             const auto [key, value] = wire_model::read_entry(fields, field);
-            if (key == "pkg.torch.onnx.stack_trace" && found.told.empty()) {
-                found.told = value;
+            if (key == "pkg.torch.onnx.stack_trace" && result.told.empty()) {
+                result.told = value;
             } else if (key == source_key) {
-                found.number = value;
+                result.number = value;
             }
         } else if (field.is_bytes(onnx_fields::node::doc_string)) {
             const auto text = fields.text(field);
@@ -98,12 +98,12 @@ struct carried_source {
             doc = split.whole_field_ours ? std::string_view() : text.substr(0, split.kept);
         }
     }
-    found.told = found.told.empty() ? doc : found.told;
-    return found;
+    result.told = result.told.empty() ? doc : result.told;
+    return result;
 }
 
-/// Returns: for each node its number when the graph was tagged: its own where it is `fresh`, else
-/// as marks and names of values tell, `no_id` where they do not. Complexity: as `find_recorded`.
+/// Returns: for each node its number when the graph was tagged: unchanged if `fresh`, else derived
+/// from marks and names of values, `no_id` if unknown. Complexity: as `find_recorded`.
 [[nodiscard]] inline std::vector<id> find_recorded_numbers(const wire_model& model,
                                                            const module_tree& modules) {
     const auto text = find_model_metadata(model, sketch_key);
@@ -120,21 +120,21 @@ struct carried_source {
     return origin_finder(model, *sketch, modules.index(), marks).find_numbers();
 }
 
-/// What lines of programs are found by.
+/// What source lines are found from.
 struct source_evidence {
     const wire_model& model;
     const module_tree& modules;
-    const module_tree& recorded_modules;        ///< as they were when the file was tagged
-    const std::function<source_lines()>& given; ///< by a capture, or an original; may be none
-    bool reads_record = false; ///< what the file carries of earlier tags is believed
-    bool fresh = false;        ///< its nodes are those that were tagged
+    const module_tree& recorded_modules;        ///< at the time of tagging
+    const std::function<source_lines()>& given; ///< from a capture or an original; may be empty
+    bool reads_record = false;                  ///< earlier tags in the file are trusted
+    bool fresh = false;                         ///< the nodes are unchanged since tagging
     const any_frames& policy;
 };
 
-/// Finds where the nodes of a model were written: what each says of itself, else what is given,
-/// else what the file kept when it was tagged.
-/// Complexity: O(fields of the nodes + bytes of distinct texts); in files that were changed since
-/// they were tagged, as `find_recorded`.
+/// Finds the source lines of a model's nodes: from each node itself, else from what is given, else
+/// from what the file recorded when it was tagged.
+/// Complexity: O(fields of the nodes + bytes of distinct texts); for files changed since they were
+/// tagged, as `find_recorded`.
 [[nodiscard]] inline source_lines find_sources(const source_evidence& by) {
     const auto& model = by.model;
     source_lines lines;
@@ -174,12 +174,12 @@ struct source_evidence {
         const auto carried = read_carried_source(model, node);
         auto chain = carried.told.empty() ? no_id : told.chain_of(carried.told);
         if (chain == no_id && given) {
-            const auto known = told_by_others.chain_of(node);
-            chain = known == no_id ? no_id : given->chain(known);
+            const auto other_chain = told_by_others.chain_of(node);
+            chain = other_chain == no_id ? no_id : given->chain(other_chain);
         }
         if (chain == no_id && record) {
-            const auto known = kept_chain(node, carried.number);
-            chain = known == no_id ? no_id : kept->chain(known);
+            const auto old_chain = kept_chain(node, carried.number);
+            chain = old_chain == no_id ? no_id : kept->chain(old_chain);
         }
         lines.set(node, chain);
     }

@@ -28,20 +28,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What a graph was when it was tagged (`stemma.graph/1`, see docs/formats.md): of each node the
-/// operator, what it read, hashes of the names of what it made, and its module. Enough to say what
-/// an optimizer made a node of.
+/// A graph as it was when it was tagged (`stemma.graph/1`, see docs/formats.md): for each node the
+/// operator, its inputs, hashes of the names of its outputs, and its module. Enough to tell what an
+/// optimizer made a node from.
 class graph_sketch {
 public:
-    /// A text of three parts as it is stored; `types` are those of the operators.
+    /// The three parts of the stored text; `types` are those of the operators.
     struct texts {
-        std::vector<std::string>
-            types;           ///< of the operators, with the domain in front if it has one
-        std::string nodes;   ///< operators and wiring
-        std::string modules; ///< runs of nodes of one module
+        std::vector<std::string> types; ///< of the operators, with any domain in front
+        std::string nodes;              ///< operators and wiring
+        std::string modules;            ///< runs of nodes in one module
     };
 
-    /// What was known of a node.
+    /// What was known about a node.
     struct origin {
         id module = no_id;    ///< preorder rank in the tree of the record
         id call = no_id;      ///< `no_id` where unknown
@@ -50,31 +49,31 @@ public:
         friend bool operator==(const origin&, const origin&) = default;
     };
 
-    /// Stands among the producers of what a node read for an input of a graph or function.
+    /// Stands for an input of the graph or function among the producers of a node's inputs.
     static constexpr id given = no_id;
 
-    /// Returns: a sketch of these texts, nothing when they are damaged, or speak of modules that
-    /// are not among so many. Complexity: O(length).
+    /// Returns: the sketch stored in these texts; nothing if they are damaged or refer to more
+    /// modules than there are. Complexity: O(length).
     [[nodiscard]] static std::optional<graph_sketch> read(const texts& stored, std::size_t modules);
 
-    /// Returns: how many nodes there were.
+    /// Returns: the number of nodes.
     [[nodiscard]] id node_count() const noexcept { return static_cast<id>(type_of_.size()); }
 
-    /// Returns: the type of a node's operator, with the domain in front.
+    /// Returns: the operator type of a node, with its domain in front.
     [[nodiscard]] std::string_view type(id node) const noexcept { return types_[type_of_[node]]; }
 
-    /// Whether some operator was of a type. Complexity: O(types).
+    /// Whether any operator had this type. Complexity: O(types).
     [[nodiscard]] bool has_type(std::string_view type) const noexcept {
         return detail::range::contains(types_, type);
     }
 
-    /// Returns: the hashes of the names of what a node made, see `hash_of`.
+    /// Returns: the hashes of the names of a node's outputs, see `hash_of`.
     [[nodiscard]] std::span<const std::uint32_t> made(id node) const noexcept {
         return std::span(made_).subspan(first_made_[node],
                                         first_made_[node + 1] - first_made_[node]);
     }
 
-    /// Returns: the nodes that made what a node read, or `given`; no initializers.
+    /// Returns: the producers of a node's inputs, or `given`; without initializers.
     [[nodiscard]] std::span<const id> read_from(id node) const noexcept {
         return std::span(read_).subspan(first_read_[node],
                                         first_read_[node + 1] - first_read_[node]);
@@ -83,12 +82,12 @@ public:
     /// Returns: the origin of a node.
     [[nodiscard]] const origin& of(id node) const noexcept { return origins_[node]; }
 
-    /// Returns: the hash that stands for the name of a value.
+    /// Returns: the hash that stands in for a value's name.
     [[nodiscard]] static std::uint32_t hash_of(std::string_view name) noexcept {
         return static_cast<std::uint32_t>(xxh64(name) & ((1U << (6 * hash_digits)) - 1));
     }
 
-    /// Returns: the type of an operator as sketches spell it.
+    /// Returns: the type of an operator as spelled in sketches.
     [[nodiscard]] static std::string spell_type(std::string_view domain, std::string_view type) {
         return domain.empty() ? std::string(type) : std::string(domain) + "::" + std::string(type);
     }
@@ -105,15 +104,15 @@ private:
     std::vector<origin> origins_;
 };
 
-/// Spells one node after the other; parts of a model may be spelled apart, by several threads.
+/// Spells one node after another; parts of a model may be spelled separately, by several threads.
 class sketch_speller {
 public:
     explicit sketch_speller(const onnx_model& model) : model_(model) {
-        std::unordered_map<std::string, id> known;
+        std::unordered_map<std::string, id> numbers;
         for (id op = 0; op < model.operator_count(); ++op) {
             auto spelled =
                 graph_sketch::spell_type(model.operator_domain(op), model.operator_type(op));
-            const auto [found, is_new] = known.emplace(spelled, static_cast<id>(types_.size()));
+            const auto [found, is_new] = numbers.emplace(spelled, static_cast<id>(types_.size()));
             if (is_new) {
                 types_.push_back(std::move(spelled));
             }
@@ -160,7 +159,7 @@ public:
             reads.push_back(from == no_id ? 0 : digit_writer::zigzag(std::int64_t{node} - from));
         }
         if (std::binary_search(owners_.begin(), owners_.end(), node)) {
-            reads.push_back(0); // what its bodies read is not listed
+            reads.push_back(0); // inputs of its bodies are not listed
         }
         digits.number(reads.size());
         for (const auto read : reads) {
@@ -175,7 +174,7 @@ private:
     std::vector<id> owners_; // of bodies, ascending
 };
 
-/// Returns: the sketch of a model whose nodes come from where `made` says, as it is stored.
+/// Returns: the stored form of the sketch of a model whose attributions are `made`.
 /// Complexity: O(nodes + inputs + length of names).
 [[nodiscard]] inline graph_sketch::texts
 sketch_of(const onnx_model& model, std::span<const attribution> made, thread_limit threads = {}) {
@@ -200,19 +199,19 @@ sketch_of(const onnx_model& model, std::span<const attribution> made, thread_lim
     }
     detail::digit_writer digits(stored.modules);
     std::int64_t before = 0;
-    const auto known = [&](id node) {
+    const auto encode = [&](id node) {
         const auto twentieth = static_cast<std::uint64_t>(made[node].confidence * 20 + 0.001F);
         return (made[node].call == no_id ? 0 : std::uint64_t{made[node].call} + 1) * 21 + twentieth;
     };
     for (id node = 0; node < made.size();) {
         auto end = node + 1;
         while (end < made.size() && made[end].module == made[node].module &&
-               known(end) == known(node)) {
+               encode(end) == encode(node)) {
             ++end;
         }
         digits.number(end - node);
         digits.number(digits.zigzag(std::int64_t{made[node].module} - before));
-        digits.number(known(node));
+        digits.number(encode(node));
         before = made[node].module;
         node = end;
     }
@@ -230,10 +229,11 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
             return std::nullopt;
         }
         sketch.type_of_.push_back(static_cast<id>(head / 2));
-        for (auto left = head % 2 == 0 ? 1 : nodes.number(); left > 0 && !nodes.failed(); --left) {
+        for (auto remaining = head % 2 == 0 ? 1 : nodes.number(); remaining > 0 && !nodes.failed();
+             --remaining) {
             sketch.made_.push_back(nodes.fixed(hash_digits));
         }
-        for (auto left = nodes.number(); left > 0 && !nodes.failed(); --left) {
+        for (auto rest = nodes.number(); rest > 0 && !nodes.failed(); --rest) {
             const auto distance = nodes.number();
             const auto from = node - detail::digit_reader::unzigzag(distance);
             if (from < 0 || from >= no_id) {
@@ -252,22 +252,22 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
     while (!runs.done() && !runs.failed()) {
         const auto length = runs.number();
         module += detail::digit_reader::unzigzag(runs.number());
-        const auto known = runs.number();
+        const auto encoded = runs.number();
         if (length > count - sketch.origins_.size() || module < 0 ||
-            module >= static_cast<std::int64_t>(modules) || known / 21 >= no_id) {
+            module >= static_cast<std::int64_t>(modules) || encoded / 21 >= no_id) {
             return std::nullopt;
         }
         sketch.origins_.insert(sketch.origins_.end(), length,
                                {static_cast<id>(module),
-                                known < 21 ? no_id : static_cast<id>(known / 21 - 1),
-                                static_cast<float>(known % 21) / 20});
+                                encoded < 21 ? no_id : static_cast<id>(encoded / 21 - 1),
+                                static_cast<float>(encoded % 21) / 20});
     }
     const bool whole =
         !nodes.failed() && !runs.failed() && wired && sketch.origins_.size() == count;
     return whole ? std::optional(std::move(sketch)) : std::nullopt;
 }
 
-/// Returns: what is stored as one line of JSON. Complexity: O(length).
+/// Returns: the stored form as one line of JSON. Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const graph_sketch::texts& stored) {
     std::string text = R"({"schema": "stemma.graph/1", "types": [)";
     text.reserve(stored.nodes.size() + stored.modules.size() + 4096);
@@ -275,13 +275,13 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
         text.append(i == 0 ? "" : ", ");
         append_json_string(stored.types[i], text);
     }
-    // Digits need no escapes.
+    // Digits need no escaping.
     text.append(R"(], "nodes": ")").append(stored.nodes);
     return text.append(R"(", "modules": ")").append(stored.modules).append("\"}");
 }
 
-/// Returns: the sketch in a text that `to_json` made, for a tree of so many modules; nothing when
-/// it is something else. Complexity: O(length).
+/// Returns: the sketch in a text written by `to_json`, for a tree with that many modules; nothing
+/// for anything else. Complexity: O(length).
 [[nodiscard]] inline std::optional<graph_sketch> read_sketch(std::string_view text,
                                                              std::size_t modules) {
     const auto json = nlohmann::json::parse(text, nullptr, false);

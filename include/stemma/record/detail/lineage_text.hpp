@@ -11,16 +11,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A text that a module has from all that lie above it, as its path and its tag: those of
-/// neighbours mostly begin alike, so each is spelled from where it leaves the one before.
+/// A module's text composed from all its ancestors, like its path and its tag: those of neighbours
+/// mostly share a prefix, so each is spelled from where it differs from the previous one.
 class lineage_text {
 public:
-    /// Spells the text of `m`: `above(m)` is what comes before it, `no_id` for the first one, and
+    /// Spells the text of `m`: `above(m)` is its predecessor, `no_id` for the first one, and
     /// `append(m, level, text)` adds its own part; the first one has level 0.
     ///
-    /// Requires: what comes before a module has a lower number; both answer the same every time.
+    /// Requires: predecessors have lower numbers; both functions are deterministic.
     /// Returns: the text; valid until the next call.
-    /// Complexity: that of the parts that the text before did not have.
+    /// Complexity: that of the parts not shared with the previous text.
     template <class Above, class Append>
     std::string_view spell(id m, Above above, Append append) {
         missing_.clear();
@@ -48,7 +48,7 @@ private:
     };
 
     std::string text_;
-    std::vector<part> spelled_; // each comes before the next one
+    std::vector<part> spelled_; // each precedes the next one
     std::vector<id> missing_;
 };
 

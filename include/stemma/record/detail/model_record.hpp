@@ -23,27 +23,27 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
-/// find them all again without the capture.
+/// compute them again without the capture.
 struct model_record {
     carrier_set carriers; ///< how the tags are stored
     std::map<std::string, std::string>
-        options;              ///< how the tags were found, as the program takes it
-    std::uint64_t nodes = 0;  ///< how many the model had when it was tagged
-    std::uint64_t digest = 0; ///< see `structure_digest`
-    bool from_model = false;  ///< the tree was made from the model itself, without a capture
-    std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
-    bool carried = false; ///< tags came from an original, whose nodes those of the model name
+        options;                      ///< how the tags were determined, as program options
+    std::uint64_t nodes = 0;          ///< number of nodes when it was tagged
+    std::uint64_t digest = 0;         ///< see `structure_digest`
+    bool from_model = false;          ///< the tree was derived from the model, without a capture
+    std::vector<claim_runs> claims{}; ///< further claims of a capture about the nodes
+    bool carried = false;             ///< tags came from an original, which nodes refer to
 
-    /// Returns: one of the options, "" where the default was taken.
+    /// Returns: one of the options, "" if it has its default.
     [[nodiscard]] std::string option(const std::string& name) const {
-        const auto found = options.find(name);
-        return found == options.end() ? std::string() : found->second;
+        const auto entry = options.find(name);
+        return entry == options.end() ? std::string() : entry->second;
     }
 };
 
-/// A record as a model carries it, with the tree of its modules.
+/// A model's record, with the tree of its modules.
 struct recorded_model : model_record {
-    module_tree modules; ///< as they were when it was tagged
+    module_tree modules; ///< at the time of tagging
 };
 
 [[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
@@ -73,7 +73,7 @@ void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers)
     json.end_array();
 }
 
-/// Reads what `to_json(model_record, module_tree)` writes.
+/// Reads the output of `to_json(model_record, module_tree)`.
 class record_reader {
 public:
     explicit record_reader(std::string_view file) : file_(file) {}
@@ -98,7 +98,7 @@ public:
 
     void scalar(const std::string& path, json_part part) {
         if (path == "schema" && !(part == "stemma.model/1")) {
-            fail("has another schema than stemma.model/1");
+            fail("has a schema other than stemma.model/1");
         } else if (path == "nodes") {
             record_.nodes = number(part);
         } else if (path == "digest") {
@@ -124,7 +124,7 @@ public:
         for (const auto& kept : claims_) {
             auto claims = read_claims(kept.part(), record_.nodes, record_.modules.size());
             if (!claims) {
-                fail("holds claims that do not fit the model");
+                fail("contains claims that do not fit the model");
             }
             record_.claims.push_back(std::move(*claims));
         }
@@ -148,7 +148,7 @@ private:
 
     [[nodiscard]] id number(json_part part) const {
         if (!part.is_number<id>() || part.number<id>() == no_id) {
-            fail("holds something else where a number belongs");
+            fail("has something else where a number is expected");
         }
         return part.number<id>();
     }
@@ -159,7 +159,7 @@ private:
         }
     }
 
-    /// [parent, attribute, class, qualified class, calls, parameters, buffers]
+    /// [parent, name, class, qualified class, calls, parameters, buffers]
     void read_module(json_part part) {
         const auto attribute = part[1].text();
         id m = 0;
@@ -241,7 +241,7 @@ private:
     }
     const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
     string_pool classes;
-    bool unknown = false; // "" stands once for all of them
+    bool unknown = false; // "" once for all of them
     for (id m = 0; m < modules.size(); ++m) {
         if (has_class(m) || !std::exchange(unknown, true)) {
             classes.intern(modules.class_name(m));
@@ -256,16 +256,16 @@ private:
     json.end_array();
     json.key("modules");
     json.begin_array(true);
-    const auto number_or_null = [&](bool known, id number) {
-        known ? json.value(number) : json.null();
+    const auto number_or_null = [&](bool has_number, id number) {
+        has_number ? json.value(number) : json.null();
     };
     for (id m = 0; m < modules.size(); ++m) {
         json.begin_array(true);
         number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
         json.value(modules.attribute(m));
-        const bool known = has_class(m);
-        number_or_null(known, known ? classes.find(modules.class_name(m)) : no_id);
-        number_or_null(known, known ? classes.find(modules.qualified_class(m)) : no_id);
+        const bool is_known = has_class(m);
+        number_or_null(is_known, is_known ? classes.find(modules.class_name(m)) : no_id);
+        number_or_null(is_known, is_known ? classes.find(modules.qualified_class(m)) : no_id);
         number_or_null(modules.calls(m) != no_id, modules.calls(m));
         if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
             detail::write_tensors(json, modules, m, false);
@@ -307,16 +307,16 @@ private:
     return std::move(sink.text);
 }
 
-/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+/// Throws: `error` of `error_code::malformed`, naming `file`.
 [[nodiscard]] inline recorded_model read_model_record(std::string_view text,
                                                       std::string_view file) {
     detail::record_reader reader(file);
     try {
         stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
     } catch (const std::out_of_range&) {
-        reader.fail("is not what stemma.model/1 says");
+        reader.fail("does not conform to stemma.model/1");
     } catch (const std::invalid_argument&) {
-        reader.fail("is not what stemma.model/1 says");
+        reader.fail("does not conform to stemma.model/1");
     }
     return reader.finish();
 }

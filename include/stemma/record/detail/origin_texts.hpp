@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the modules that what an operator came from is of, each once, ascending.
+/// Returns: the modules of an operator's origins, without duplicates, ascending.
 /// Complexity: O(origins log origins).
 [[nodiscard]] inline std::vector<id> modules_of(const node_origins& origins, id node) {
     std::vector<id> modules;
@@ -32,7 +32,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return modules;
 }
 
-/// Appends the place of an origin as `explain` takes it, without `#` in the main graph.
+/// Appends the place of an origin in the form that `explain` accepts, without `#` in the main
+/// graph.
 inline void append_place(const node_origins::origin& one, std::string& text) {
     if (one.graph.empty()) {
         text.append(std::to_string(one.position));
@@ -41,11 +42,11 @@ inline void append_place(const node_origins::origin& one, std::string& text) {
     }
 }
 
-/// Appends what a node called `name`, of a module, came from, as files carry it: a JSON array of
-/// one entry for each origin. That is its position, where it has the name and the module of the
-/// node, else `[position, name, module]`, in which `null` stands for the node's own. A position in
-/// a body is written `"5/body#2"`. In front of all stands `"inserted"` or `"served"` where the node
-/// was put in. Complexity: O(length).
+/// Appends the origins of a node called `name`, in a module, as stored in files: a JSON array with
+/// one entry per origin. That is its position if name and module are the node's own, else
+/// `[position, name, module]`, where `null` stands for the node's own. A position in a body is
+/// written `"5/body#2"`. The first entry is `"inserted"` or `"served"` if the node was inserted.
+/// Complexity: O(length).
 inline void append_origins(const node_origins& origins, const module_tree& modules, id node,
                            std::string_view name, id module, std::string& text) {
     text.push_back('[');
@@ -75,14 +76,14 @@ inline void append_origins(const node_origins& origins, const module_tree& modul
     text.push_back(']');
 }
 
-/// Reads what `append_origins` writes.
+/// Reads the output of `append_origins`.
 class origin_reader {
 public:
     /// Requires: both outlive this.
     origin_reader(const module_tree& modules, node_origins& origins)
         : lookup_(modules), origins_(origins) {}
 
-    /// Appends what the next node came from; nothing where the text is something else.
+    /// Appends the origins of the next node; none for a malformed text.
     /// Complexity: O(length) expected.
     void add(std::string_view text, std::string_view name, id module) {
         members_.clear();

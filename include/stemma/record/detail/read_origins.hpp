@@ -24,8 +24,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: what the nodes of a model say that they came from, whose tags were carried over from an
-/// original; `made` is where they belong. Complexity: O(fields of the nodes).
+/// Returns: the origins stored with a model's nodes, whose tags were carried over from an original;
+/// `made` are their attributions. Complexity: O(fields of the nodes).
 [[nodiscard]] inline node_origins read_origins(const wire_model& model, const module_tree& modules,
                                                std::span<const attribution> made) {
     node_origins origins;
@@ -40,8 +40,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return origins;
 }
 
-/// Returns: the nodes that say that they have several tags, and the modules of these, where all are
-/// known. Complexity: O(fields of the nodes), and O(modules) where there are such.
+/// Returns: the nodes stored with several tags, and the modules of these, if all are known.
+/// Complexity: O(fields of the nodes), and O(modules) if there are any.
 [[nodiscard]] inline std::vector<std::pair<id, std::vector<id>>>
 read_several(const wire_model& model, const tag_table& tags) {
     std::vector<std::pair<id, std::vector<id>>> several;
@@ -68,13 +68,13 @@ read_several(const wire_model& model, const tag_table& tags) {
     return several;
 }
 
-/// Returns: what a model says that was tagged so. Complexity: as these.
+/// Returns: what a model tagged that way carries. Complexity: as these.
 [[nodiscard]] inline carried_facts read_carried(const wire_model& model, const module_tree& modules,
                                                 const tagging& found) {
     return {read_origins(model, modules, found.attributions), read_several(model, found.tags)};
 }
 
-/// Makes what was carried over a part of a tagging. Complexity: O(tags).
+/// Adds carried facts to a tagging. Complexity: O(tags).
 inline void take_carried(carried_facts carried, tagging& found) {
     std::vector<id> selected;
     for (const auto& [node, several] : carried.several) {

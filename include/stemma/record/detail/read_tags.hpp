@@ -29,7 +29,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What the carriers in a file say of one node.
+/// What the carriers in a file say about one node.
 struct carried_tags {
     std::optional<std::string> module; ///< path of the deepest module
     std::optional<std::string> tag;    ///< the primary tag
@@ -37,16 +37,16 @@ struct carried_tags {
 
 /// What each carrier on a node says.
 struct node_carriers {
-    carried_tags metadata;                      ///< entries under `pkg.stemma.`
-    carried_tags doc_string;                    ///< the last line
-    carried_tags attribute;                     ///< attributes that stemma marked as its own
-    std::vector<std::string_view> modules;      ///< in metadata: all of them, where one key repeats
-    std::vector<id> marks;                      ///< in the doc_string
-    std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
-    std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
+    carried_tags metadata;                 ///< entries under `pkg.stemma.`
+    carried_tags doc_string;               ///< the last line
+    carried_tags attribute;                ///< attributes marked as stemma's
+    std::vector<std::string_view> modules; ///< in metadata: all of them, if the key is repeated
+    std::vector<id> marks;                 ///< in the doc_string
+    std::optional<std::string_view> all;   ///< in metadata: the list of all tags, as JSON
+    std::optional<std::string_view> name_space; ///< for viewers; not necessarily stemma's
 };
 
-/// Tags are in the last lines; marks may be in any, as tools put doc_strings together.
+/// Tags are in the last lines; marks may be anywhere, as tools concatenate doc_strings.
 inline void read_doc_string(std::string_view text, node_carriers& found) {
     found.doc_string = {};
     found.marks.clear();
@@ -75,55 +75,55 @@ inline void read_doc_string(std::string_view text, node_carriers& found) {
 [[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
     using at_node = detail::onnx_fields::node;
     using at_attribute = detail::onnx_fields::attribute;
-    node_carriers found;
+    node_carriers result;
     if (!model.may_hold_tags(node)) {
-        return found;
+        return result;
     }
     auto fields = model.reader(model.message(node));
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at_node::metadata_props)) {
             const auto [key, value] = wire_model::read_entry(fields, field);
             if (key == module_key) {
-                found.metadata.module = value;
-                found.modules.push_back(value);
+                result.metadata.module = value;
+                result.modules.push_back(value);
             } else if (key == source_module_key) {
-                found.metadata.tag = value;
+                result.metadata.tag = value;
             } else if (key == hierarchy_tags_key) {
-                found.all = value;
+                result.all = value;
             } else if (key == namespace_key) {
-                found.name_space = value;
+                result.name_space = value;
             }
         } else if (field.is_bytes(at_node::doc_string)) {
-            detail::read_doc_string(fields.text(field), found);
+            detail::read_doc_string(fields.text(field), result);
         } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
                 if (part.is_bytes(at_attribute::s)) {
-                    found.attribute.tag = fields.text(part);
+                    result.attribute.tag = fields.text(part);
                 }
             }
         }
     }
-    return found;
+    return result;
 }
 
 [[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
-    for (const auto* found : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
-        if (found->module || found->tag) {
-            return *found;
+    for (const auto* entry : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
+        if (entry->module || entry->tag) {
+            return *entry;
         }
     }
     return {};
 }
 
-/// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
+/// Reads the carriers on a node: metadata first, else the doc_string, else attributes.
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
     return detail::first_of(read_node_carriers(model, node));
 }
 
-/// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
-/// stand for several.
+/// Returns: the module for each text that the `namespace` carrier writes; `no_id` for ambiguous
+/// ones.
 [[nodiscard]] inline std::unordered_map<std::string, id>
 modules_by_namespace(const module_tree& modules) {
     std::unordered_map<std::string, id> by_namespace;
@@ -135,29 +135,28 @@ modules_by_namespace(const module_tree& modules) {
     return by_namespace;
 }
 
-/// Finds the modules that the carriers on nodes name, in a tree with its tags.
+/// Finds the modules that the carriers on nodes refer to, in a tree with its tags.
 class carrier_modules {
 public:
-    /// Requires: `modules` and `tags` outlive this. Complexity: O(1), and where `namespaces` of
-    /// ours may be on nodes that of `modules_by_namespace`.
+    /// Requires: `modules` and `tags` outlive this. Complexity: O(1); if nodes may have
+    /// `namespaces` of ours, that of `modules_by_namespace`.
     carrier_modules(const module_tree& modules, const tag_table& tags, bool namespaces)
         : modules_(&modules)
         , tags_(&tags)
         , by_namespace_(namespaces ? modules_by_namespace(modules)
                                    : std::unordered_map<std::string, id>()) {}
 
-    /// Returns: the module, or what several have in common; `no_id` where none is named that the
-    /// tree has. Complexity: O(length) expected, the first time that only a tag is there
-    /// O(modules).
+    /// Returns: the module, or the common ancestor of several; `no_id` if none is in the tree.
+    /// Complexity: O(length) expected; O(modules) the first time that only a tag is present.
     [[nodiscard]] id find(const node_carriers& carriers) {
         const auto carried = first_of(carriers);
         if (carried.module) {
             const module_lookup<module_tree> lookup(*modules_);
             auto module = find_module(lookup, *carried.module);
             for (const auto other : carriers.modules) {
-                const auto found = find_module(lookup, std::string(other));
-                module = module == no_id || found == no_id ? module
-                                                           : modules_->index().lca(module, found);
+                const auto target = find_module(lookup, std::string(other));
+                module = module == no_id || target == no_id ? module
+                                                            : modules_->index().lca(module, target);
             }
             return module;
         }
@@ -170,8 +169,8 @@ public:
         if (!carriers.name_space || by_namespace_.empty()) {
             return no_id;
         }
-        const auto found = by_namespace_.find(std::string(*carriers.name_space));
-        return found == by_namespace_.end() ? no_id : found->second;
+        const auto entry = by_namespace_.find(std::string(*carriers.name_space));
+        return entry == by_namespace_.end() ? no_id : entry->second;
     }
 
 private:
@@ -181,7 +180,7 @@ private:
     std::optional<tag_lookup> by_tag_;
 };
 
-/// Returns: by node what the table of tags says, if there is one that can be read.
+/// Returns: the table of tags by node, if there is a readable one.
 [[nodiscard]] inline std::optional<std::vector<id>> read_table(const wire_model& model,
                                                                std::size_t modules, bool& damaged) {
     const auto table = find_model_metadata(model, tag_table_key);
@@ -199,17 +198,17 @@ private:
     return std::nullopt;
 }
 
-/// What a file says itself of the modules of its nodes.
+/// What a file itself says about the modules of its nodes.
 struct carried_modules {
     std::vector<id> of;         ///< by node; `no_id` for none
-    bool table_damaged = false; ///< there is a table of tags that cannot be read
+    bool table_damaged = false; ///< the table of tags is unreadable
 };
 
-/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
-/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
-/// and was written by stemma, and a table only where it can be read. Complexity: O(modules + nodes
-/// + fields), and the length of all paths where namespaces are read.
+/// Finds the module that the file itself gives for every node; `no_id` if none or unknown to the
+/// tree; the common ancestor of several. For a tag alone it is the module with that tag. A
+/// `namespace` counts only if it is the sole information on a node and was written by stemma, and a
+/// table only if it is readable. Complexity: O(modules + nodes + fields), and the length of all
+/// paths if namespaces are read.
 [[nodiscard]] inline carried_modules
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     carried_modules carried;
@@ -217,8 +216,8 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
     carried.of = table ? *std::move(table) : std::vector<id>(model.node_count(), no_id);
     detail::carrier_modules named(modules, tags, detail::has_our_namespaces(model));
     for (id node = 0; node < model.node_count(); ++node) {
-        const auto found = named.find(read_node_carriers(model, node));
-        carried.of[node] = found != no_id ? found : carried.of[node];
+        const auto module = named.find(read_node_carriers(model, node));
+        carried.of[node] = module != no_id ? module : carried.of[node];
     }
     return carried;
 }

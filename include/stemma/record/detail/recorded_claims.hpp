@@ -17,23 +17,23 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: a confidence as it comes back from a record, in whole per cent.
+/// Returns: a confidence as rounded in records, to whole per cent.
 [[nodiscard]] inline float in_percent(float confidence) {
     return static_cast<float>(std::lround(confidence * 100)) / 100;
 }
 
-/// A table of claims as a record holds it: the same claim for so many nodes.
+/// A table of claims as recorded: runs of nodes with the same claim.
 struct claim_runs {
-    /// Operators in a row with the same claim.
+    /// Consecutive operators with the same claim.
     struct run {
         std::uint64_t count = 0; ///< how many
         claim made;              ///< `module == no_id`: none
     };
 
-    provenance source = provenance::root; ///< the one that all claims name
+    provenance source = provenance::root; ///< of all claims
     std::vector<run> runs;                ///< from node 0 on
 
-    /// Returns: how many nodes they speak of, claims or none. Complexity: O(runs).
+    /// Returns: the number of nodes covered, with or without claims. Complexity: O(runs).
     [[nodiscard]] std::uint64_t nodes() const noexcept {
         std::uint64_t total = 0;
         for (const auto& part : runs) {
@@ -51,9 +51,9 @@ struct claim_runs {
                                       a.exact == b.exact && a.doubtful == b.doubtful));
     };
     claim_runs result{table.source, {}};
-    for (const auto& made : table.of) {
-        if (result.runs.empty() || !is_same(result.runs.back().made, made)) {
-            result.runs.push_back({0, made});
+    for (const auto& entry : table.of) {
+        if (result.runs.empty() || !is_same(result.runs.back().made, entry)) {
+            result.runs.push_back({0, entry});
         }
         ++result.runs.back().count;
     }
@@ -69,9 +69,9 @@ struct claim_runs {
     return table;
 }
 
-/// Writes claims as `{"source", "runs"}`: a run is `[count]` of nodes without a claim, or
-/// `[count, module, per cent]`, and behind it the call, or null, and 0 where the module need not be
-/// the deepest, 2 where it is one of several.
+/// Writes claims as `{"source", "runs"}`: a run is `[count]` for nodes without a claim, or `[count,
+/// module, per cent]`, followed by the call, or null, and 0 if the module need not be the deepest,
+/// 2 if it is one of several.
 /// Complexity: O(runs).
 template <class Writer>
 void write_claims(Writer& json, const claim_runs& claims) {
@@ -98,8 +98,8 @@ void write_claims(Writer& json, const claim_runs& claims) {
     json.end_object();
 }
 
-/// Reads what `write_claims` writes, for a model of so many nodes and modules.
-/// Returns: nothing when it is something else.
+/// Reads the output of `write_claims`, for a model with that many nodes and modules.
+/// Returns: nothing for anything else.
 /// Complexity: O(runs).
 [[nodiscard]] inline std::optional<claim_runs> read_claims(json_part part, std::uint64_t nodes,
                                                            std::size_t modules) {
@@ -108,40 +108,40 @@ void write_claims(Writer& json, const claim_runs& claims) {
     if (!source.is_text() || !runs.is_array()) {
         return std::nullopt;
     }
-    const auto known = parse_provenance(source.text());
-    if (!known || !is_evidence(*known)) {
+    const auto source_kind = parse_provenance(source.text());
+    if (!source_kind || !is_evidence(*source_kind)) {
         return std::nullopt;
     }
-    claim_runs result{*known, {}};
+    claim_runs result{*source_kind, {}};
     std::uint64_t total = 0;
     for (const auto run : runs) {
         const auto number = [&](std::size_t i) -> std::uint64_t {
-            const auto found = run[i];
-            return found.is_number<std::uint64_t>() ? found.number<std::uint64_t>() : UINT64_MAX;
+            const auto entry = run[i];
+            return entry.is_number<std::uint64_t>() ? entry.number<std::uint64_t>() : UINT64_MAX;
         };
         if (!run.is_array() || run.size() == 2 || number(0) > nodes - total) {
             return std::nullopt;
         }
-        claim made;
+        claim candidate;
         if (run.size() > 2) {
             if (number(1) >= modules || number(2) > 100) {
                 return std::nullopt;
             }
-            made.module = static_cast<id>(number(1));
-            made.confidence = static_cast<float>(number(2)) / 100;
-            made.source = *known;
-            made.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
-            made.exact = number(4) != 0;
-            made.doubtful = number(4) == 2;
+            candidate.module = static_cast<id>(number(1));
+            candidate.confidence = static_cast<float>(number(2)) / 100;
+            candidate.source = *source_kind;
+            candidate.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
+            candidate.exact = number(4) != 0;
+            candidate.doubtful = number(4) == 2;
         }
         total += number(0);
-        result.runs.push_back({number(0), made});
+        result.runs.push_back({number(0), candidate});
     }
     return total == nodes ? std::optional(std::move(result)) : std::nullopt;
 }
 
-/// Returns: the claims about some of the nodes of a model, which are numbered anew in that order;
-/// none where they are about a model of another size.
+/// Returns: the claims about some nodes of a model, renumbered in that order; none if they are
+/// about a model of another size.
 /// Complexity: O(tables * nodes of the model).
 [[nodiscard]] inline std::vector<claim_runs> claims_about(const std::vector<claim_runs>& all,
                                                           std::span<const id> nodes,

@@ -24,17 +24,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A mark on a node: the number that one of the nodes it was made of had when the graph was tagged.
+/// A mark on a node: the number, at the time of tagging, of one of the nodes it was made from.
 struct node_mark_found {
-    id node = no_id;   ///< that has it
+    id node = no_id;   ///< the node with the mark
     id number = no_id; ///< in the sketch
 };
 
-/// Finds what the nodes of a graph were before somebody changed it.
+/// Finds what the nodes of a changed graph were before.
 ///
-/// A node makes values that the sketch knows by name, or has marks, or its name is that of a value
-/// with words behind it. It was made of all that stood between the values it makes and the values
-/// that are left; constants and shapes do not count beside data.
+/// A node produces values whose names are in the sketch, or has marks, or its name is that of a
+/// value with a suffix. It was made from everything between the values it produces and those that
+/// remain; constants and shapes are ignored beside data.
 class origin_finder {
 public:
     origin_finder(const onnx_model& now, const graph_sketch& then, const tree_index& modules,
@@ -68,8 +68,8 @@ public:
         return table;
     }
 
-    /// Returns: for each node what it was itself, or the first that it was made of, as numbers in
-    /// the sketch; `no_id` where nothing is known.
+    /// Returns: for each node its own number in the sketch, or that of the first node it was made
+    /// from; `no_id` if unknown.
     [[nodiscard]] std::vector<id> find_numbers() {
         std::vector<id> numbers(now_.node_count(), no_id);
         for (id node = 0; node < now_.node_count(); ++node) {
@@ -84,10 +84,10 @@ public:
 private:
     struct identity {
         id node = no_id;      // of the sketch
-        bool by_hint = false; // only the name speaks for it
+        bool by_hint = false; // by name only
     };
 
-    // An operator is made of a handful; what is larger says nothing.
+    // An operator is made from a handful; a larger region says nothing.
     static constexpr std::size_t max_region = 128;
 
     void find_by_names() {
@@ -124,24 +124,24 @@ private:
                type.starts_with(domain) && type.ends_with(now_.op_type(node));
     }
 
-    /// Tools that number all values anew give them names that others had. Operators of types that
-    /// there were none of before tell nothing of that.
+    /// Tools that renumber all values reuse names for others. Operators of new types say nothing
+    /// about that.
     [[nodiscard]] bool names_are_kept() const {
         std::vector<bool> is_known;
         for (id op = 0; op < now_.operator_count(); ++op) {
             is_known.push_back(then_.has_type(
                 graph_sketch::spell_type(now_.operator_domain(op), now_.operator_type(op))));
         }
-        std::size_t known = 0;
+        std::size_t total = 0;
         std::size_t same = 0;
         for (id node = 0; node < now_.node_count(); ++node) {
-            const auto& found = found_[node];
-            if (found.node != no_id && !found.by_hint && is_known[now_.operator_id(node)]) {
-                ++known;
-                same += same_type(node, found.node) ? 1U : 0U;
+            const auto& entry = found_[node];
+            if (entry.node != no_id && !entry.by_hint && is_known[now_.operator_id(node)]) {
+                ++total;
+                same += same_type(node, entry.node) ? 1U : 0U;
             }
         }
-        return 2 * same >= known;
+        return 2 * same >= total;
     }
 
     void take_marks(std::span<const node_mark_found> given) {
@@ -152,16 +152,16 @@ private:
         }
         std::stable_sort(marks_.begin(), marks_.end(),
                          [](const auto& a, const auto& b) { return a.node < b.node; });
-        // What a function held stands, with one mark, wherever that was called.
+        // What a function contained is copied, with the same mark, to every call.
         std::vector<id> count(then_.node_count(), 0);
         for (const auto& mark : marks_) {
             ++count[mark.number];
         }
-        // Neighbours are asked about marks that no name confirms.
+        // Marks not confirmed by a name are checked against neighbours.
         std::vector<node_mark_found> kept;
         for (const auto& mark : marks_) {
-            const auto& known = found_[mark.node];
-            if ((known.node != no_id && !known.by_hint) || known.node == mark.number ||
+            const auto& entry = found_[mark.node];
+            if ((entry.node != no_id && !entry.by_hint) || entry.node == mark.number ||
                 (count[mark.number] == 1 && stands_where(mark))) {
                 kept.push_back(mark);
             }
@@ -183,9 +183,9 @@ private:
                                          static_cast<std::size_t>(last - first));
     }
 
-    /// Whether a mark is on the same type of operator as before, or near those whose neighbours it
-    /// has now, or nothing is known of them. One that another node has as well, by the name of what
-    /// it makes, was copied from there.
+    /// Whether a mark is on an operator of the same type as before, or near those whose neighbours
+    /// it has now, or nothing is known about them. A mark whose owner by name is another node was
+    /// copied from there.
     [[nodiscard]] bool stands_where(const node_mark_found& mark) {
         const auto holder = holder_[mark.number];
         if (holder == no_id && same_type(mark.node, mark.number)) {
@@ -205,7 +205,7 @@ private:
             inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
     }
 
-    /// Returns: the nodes that read what a node makes now.
+    /// Returns: the current readers of a node's outputs.
     [[nodiscard]] std::span<const id> readers_of(id node) {
         if (readers_.size() == 0) {
             readers_ = grouped_ids(now_.node_count(), [&](auto take) {
@@ -220,12 +220,12 @@ private:
         return readers_[node];
     }
 
-    /// Collects the nodes of the sketch that the neighbours of a node stand for.
+    /// Collects the nodes of the sketch that a node's neighbours stand for.
     void neighbours(id node) {
         near_.clear();
         const auto note = [&](id other) {
-            if (const auto& known = found_[other]; known.node != no_id) {
-                near_.push_back(known.node);
+            if (const auto& entry = found_[other]; entry.node != no_id) {
+                near_.push_back(entry.node);
             }
             for (const auto& mark : marks_of(other)) {
                 near_.push_back(mark.number);
@@ -239,8 +239,8 @@ private:
         std::for_each(readers.begin(), readers.end(), note);
     }
 
-    /// What makes another value than before took in what came next and is gone: the ones that read
-    /// one another and nothing else than the node itself reads, up to one that several read.
+    /// A node that produces a different value than before has absorbed its missing successors:
+    /// those in a chain whose inputs the node itself reads, up to one with several readers.
     void absorb(id node) {
         if (found_[node].node != no_id && !found_[node].by_hint) {
             return;
@@ -249,7 +249,7 @@ private:
         if (region_.empty()) {
             return;
         }
-        near_.clear(); // what the values stand for that the node reads
+        near_.clear(); // what the node's inputs stand for
         for (const auto value : now_.inputs(node)) {
             const auto maker = value == no_id ? no_id : now_.producer(value);
             if (maker != no_id && found_[maker].node != no_id) {
@@ -266,7 +266,7 @@ private:
             region_.push_back(next);
             next = lookup_.only_reader(next);
         }
-        // Where nothing of what came behind is left, all that was cut off rather than taken in.
+        // If none of the successors remain, they were cut off rather than absorbed.
         const auto behind = lookup_.readers(region_.back());
         if (detail::range::all_of(
                 behind, [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
@@ -281,7 +281,7 @@ private:
         }
     }
 
-    /// Whether a node of the sketch is what gave a reader of `node` its type, as Conv a FusedConv.
+    /// Whether a node of the sketch gave a reader of `node` its type, as Conv does for FusedConv.
     [[nodiscard]] bool is_of_reader(id before, id node) {
         const auto spelled = then_.type(before);
         const auto domain = spelled.rfind("::");
@@ -292,7 +292,7 @@ private:
         });
     }
 
-    /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
+    /// Whether all data that a node of the sketch reads come from `region_` or `near_`.
     [[nodiscard]] bool reads_only(id before) const {
         const auto from = then_.read_from(before);
         return detail::range::all_of(from, [&](id one) {
@@ -302,16 +302,17 @@ private:
         });
     }
 
-    /// Collects what a node was made of: of what makes its values back to what is left.
+    /// Collects what a node was made from: everything from the producers of its values back to what
+    /// remains.
     void start(id node) {
         region_.clear();
-        const auto& known = found_[node];
-        if (known.node != no_id) {
-            grow(node, known.node);
+        const auto& entry = found_[node];
+        if (entry.node != no_id) {
+            grow(node, entry.node);
         }
         for (const auto& mark : marks_of(node)) {
-            // What the names of its values do not lead to was copied from elsewhere.
-            if (known.node == no_id || (known.by_hint && same_type(node, mark.number))) {
+            // A mark that the names of its values do not lead to was copied from elsewhere.
+            if (entry.node == no_id || (entry.by_hint && same_type(node, mark.number))) {
                 grow(node, mark.number);
             }
         }
@@ -339,7 +340,7 @@ private:
         }
     }
 
-    /// Whether no node but this one stands for a node of the sketch.
+    /// Whether no other node stands for a node of the sketch.
     [[nodiscard]] bool is_gone(id before, id node) const {
         return (holder_[before] == no_id || holder_[before] == node) &&
                (marked_[before] == no_id || marked_[before] == node);
@@ -347,20 +348,23 @@ private:
 
     [[nodiscard]] claim settle(id node) const {
         const auto& first = then_.of(region_.front());
-        claim made{first.module, first.call, first.confidence, provenance::recorded};
+        claim candidate{first.module, first.call, first.confidence, provenance::recorded};
         for (const auto one : region_) {
             const auto& other = then_.of(one);
-            made.call = other.module == made.module && other.call == made.call ? made.call : no_id;
-            made.module = modules_.lca(made.module, other.module);
-            made.confidence = std::min(made.confidence, other.confidence);
+            candidate.call = other.module == candidate.module && other.call == candidate.call
+                                 ? candidate.call
+                                 : no_id;
+            candidate.module = modules_.lca(candidate.module, other.module);
+            candidate.confidence = std::min(candidate.confidence, other.confidence);
         }
         if (region_.size() == max_region) {
-            made.exact = false;
+            candidate.exact = false;
         }
         const bool sure = found_[node].node != no_id && !found_[node].by_hint;
-        made.confidence = std::min(made.confidence, sure ? detail::confidence::recorded
-                                                         : detail::confidence::recorded_alone);
-        return made.confidence > 0 ? made : claim{};
+        candidate.confidence =
+            std::min(candidate.confidence,
+                     sure ? detail::confidence::recorded : detail::confidence::recorded_alone);
+        return candidate.confidence > 0 ? candidate : claim{};
     }
 
     const onnx_model& now_;
@@ -368,7 +372,7 @@ private:
     sketch_lookup lookup_;
     const tree_index& modules_;
     std::vector<identity> found_; // by node now
-    std::vector<id> holder_;      // by node then: the one that makes its values now
+    std::vector<id> holder_;      // by node then: the one that produces its values now
     std::vector<id> marked_;      // by node then: the one that has its mark now
     std::vector<node_mark_found> marks_;
     grouped_ids readers_; // by node now
@@ -377,12 +381,12 @@ private:
     std::vector<id> region_;
 };
 
-/// Claims for the nodes of a graph where they come from, by what a sketch says of the graph as it
-/// was; `marks` are those on its nodes. See docs/evidence.md.
+/// Claims for the nodes of a graph from a sketch of its earlier state; `marks` are those on its
+/// nodes. See docs/evidence.md.
 ///
-/// A node belongs to the common ancestor of all that it was made of. A mark counts where no name of
-/// a value contradicts it and its neighbours stood near it before.
-/// Complexity: O(nodes log nodes) of both graphs, and of each node up to a constant of neighbours.
+/// A node belongs to the common ancestor of everything it was made from. A mark counts if no name
+/// of a value contradicts it and its neighbours were near it before.
+/// Complexity: O(nodes log nodes) of both graphs, and for each node a bounded number of neighbours.
 [[nodiscard]] inline claim_table find_recorded_origins(const onnx_model& now,
                                                        const graph_sketch& then,
                                                        const tree_index& modules,

@@ -23,14 +23,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Lines of programs as a file keeps them (`stemma.sources/1`, see docs/formats.md).
+/// Source lines as stored in a file (`stemma.sources/1`, see docs/formats.md).
 struct recorded_sources {
     source_lines lines;     ///< of the modules
     std::vector<id> chains; ///< by number in the record
     std::vector<std::pair<std::uint64_t, id>>
-        runs; ///< of nodes as they were written: where each ends, and its chain or `no_id`
+        runs; ///< of nodes at the time of writing: the end of each, and its chain or `no_id`
 
-    /// Returns: the chain that a node had, `no_id` where none is known. Complexity: O(log runs).
+    /// Returns: the chain of a node, `no_id` if unknown. Complexity: O(log runs).
     [[nodiscard]] id chain_of(id node) const {
         const auto run =
             std::upper_bound(runs.begin(), runs.end(), node,
@@ -39,39 +39,39 @@ struct recorded_sources {
     }
 };
 
-/// Copies chains into other lines, each once. Where `policy` was chosen it is asked again whose
-/// they are.
+/// Copies chains into other lines, each once. If a `policy` was chosen, it decides anew whose they
+/// are.
 class chain_copier {
 public:
     /// Requires: all outlive this.
     chain_copier(const source_lines& from, source_lines& to, const any_frames& policy)
         : from_(from), to_(to), policy_(policy) {}
 
-    /// Returns: the number of the same frame there. Complexity: O(length of its texts), once.
+    /// Returns: the number of the copied frame. Complexity: O(length of its texts), once.
     [[nodiscard]] id frame(id number) {
         frames_.resize(from_.frames().size(), no_id);
-        auto& known = frames_[number];
-        if (known == no_id) {
+        auto& copied = frames_[number];
+        if (copied == no_id) {
             const auto& one = from_.frames()[number];
             const source_position at{from_.path(one.file), one.line, from_.function(one.function)};
-            known = to_.add_frame(at, policy_.is_chosen() ? policy_.kind(at) : one.kind, one.text);
+            copied = to_.add_frame(at, policy_.is_chosen() ? policy_.kind(at) : one.kind, one.text);
         }
-        return known;
+        return copied;
     }
 
-    /// Returns: the number of the same chain there. Complexity: O(its frames), once each.
+    /// Returns: the number of the copied chain. Complexity: O(its frames), once each.
     [[nodiscard]] id chain(id number) {
         chains_.resize(from_.chain_count(), no_id);
         std::vector<id> open; // from the inside out
         for (; number != no_id && chains_[number] == no_id; number = from_.link(number).first) {
             open.push_back(number);
         }
-        id made = number == no_id ? no_id : chains_[number];
+        id copied = number == no_id ? no_id : chains_[number];
         for (; !open.empty(); open.pop_back()) {
-            made = to_.add_link(made, frame(from_.link(open.back()).second));
-            chains_[open.back()] = made;
+            copied = to_.add_link(copied, frame(from_.link(open.back()).second));
+            chains_[open.back()] = copied;
         }
-        return made;
+        return copied;
     }
 
 private:
@@ -82,8 +82,8 @@ private:
     std::vector<id> chains_;
 };
 
-/// Returns: lines as a file keeps them, of so many nodes and modules; `full_paths` says whether
-/// with the paths of whoever exported. Complexity: O(length).
+/// Returns: lines as stored in a file, for that many nodes and modules; with `full_paths`,
+/// including the exporter's paths. Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const source_lines& lines, id nodes, id modules,
                                          bool full_paths) {
     string_sink sink;
@@ -152,7 +152,7 @@ private:
     return std::move(sink.text);
 }
 
-/// Reads what `to_json` of lines writes.
+/// Reads the output of `to_json` for lines.
 class source_record_reader {
 public:
     /// Requires: the policy outlives this.
@@ -224,7 +224,7 @@ private:
     recorded_sources made_;
 };
 
-/// Returns: what `to_json` of lines wrote, nothing where a text is something else.
+/// Returns: what `to_json` for lines wrote, nothing for other texts.
 /// Complexity: O(length).
 [[nodiscard]] inline std::optional<recorded_sources>
 read_sources(std::string_view text, const any_frames& policy, std::size_t modules) {

@@ -26,8 +26,8 @@ struct recorded_tags {
     std::map<id, std::vector<id>> several; ///< nodes with more than one tag
 };
 
-/// Returns: the table as one line of JSON: runs of [count, module], with a list of the selected
-/// modules behind it where there are several tags.
+/// Returns: the table as one line of JSON: runs of [count, module], followed by a list of the
+/// selected modules if there are several tags.
 /// Complexity: O(nodes).
 [[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
     string_sink sink;
@@ -37,8 +37,8 @@ struct recorded_tags {
     json.key("runs");
     json.begin_array(true);
     const auto several = [&](std::size_t v) -> const std::vector<id>* {
-        const auto found = tags.several.find(static_cast<id>(v));
-        return found == tags.several.end() ? nullptr : &found->second;
+        const auto entry = tags.several.find(static_cast<id>(v));
+        return entry == tags.several.end() ? nullptr : &entry->second;
     };
     for (std::size_t v = 0; v < tags.module.size();) {
         auto end = v + 1;
@@ -67,9 +67,9 @@ struct recorded_tags {
     return std::move(sink.text);
 }
 
-/// Reads what `to_json(recorded_tags)` writes.
+/// Reads the output of `to_json(recorded_tags)`.
 struct tags_reader {
-    // A short run may stand for many lists: more than any tagging has is no table but an attack.
+    // A short run can expand to many lists: more than any tagging has is not a table but an attack.
     static constexpr std::size_t max_tags_on_average = 64;
 
     recorded_tags tags;
@@ -107,8 +107,8 @@ struct tags_reader {
     }
 };
 
-/// Reads a table of tags for a model of so many nodes and modules.
-/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+/// Reads a table of tags for a model with that many nodes and modules.
+/// Throws: `error` of `error_code::malformed`, naming `file`.
 [[nodiscard]] inline recorded_tags read_recorded_tags(std::string_view text, std::string_view file,
                                                       std::size_t nodes, std::size_t modules) {
     detail::tags_reader reader;

@@ -12,7 +12,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Appends numbers as digits of base64: five bits each, and one that says that more follow.
+/// Appends numbers as base64 digits: five bits each, plus a continuation bit.
 class digit_writer {
 public:
     explicit digit_writer(std::string& out) : out_(out) {}
@@ -45,7 +45,7 @@ private:
     std::string& out_;
 };
 
-/// Reads them back.
+/// Reads the numbers back.
 class digit_reader {
 public:
     explicit digit_reader(std::string_view text) : text_(text) {}
@@ -61,7 +61,7 @@ public:
             if (d < 32) {
                 return n;
             }
-            if (shift > 30) { // no number of anything is that large
+            if (shift > 30) { // no valid number is that large
                 failed_ = true;
                 return 0;
             }

@@ -17,10 +17,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Looks up nodes of a sketch by what they made, and what is around them.
+/// Looks up nodes of a sketch by their outputs and neighbours.
 class sketch_lookup {
 public:
-    /// Requires: the sketch outlives this. Complexity: O(n log n) in what nodes made and read.
+    /// Requires: the sketch outlives this. Complexity: O(n log n) in the nodes' inputs and outputs.
     explicit sketch_lookup(const graph_sketch& then) : then_(then) {
         readers_ = grouped_ids(then.node_count(), [&](auto take) {
             for (id node = 0; node < then.node_count(); ++node) {
@@ -33,13 +33,13 @@ public:
         find_makers();
     }
 
-    /// Whether what a node made depended on data, rather than on constants and shapes.
+    /// Whether a node depended on data, rather than just on constants and shapes.
     [[nodiscard]] bool is_dependent(id node) const { return dependent_[node]; }
 
-    /// Returns: the nodes that read what a node made, one as often as it did.
+    /// Returns: the readers of a node, repeated for each read.
     [[nodiscard]] std::span<const id> readers(id node) const { return readers_[node]; }
 
-    /// Returns: the node that alone reads what a node made, `no_id` for none or several.
+    /// Returns: the only reader of a node, `no_id` for none or several.
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {
         const auto all = readers_[node];
@@ -48,20 +48,21 @@ public:
         return one ? all.front() : no_id;
     }
 
-    /// Returns: the node of the sketch that made a value of that name, `no_id` for none or several.
+    /// Returns: the node of the sketch that produced a value with that name, `no_id` for none or
+    /// several.
     [[nodiscard]] id maker_of(std::string_view name) const {
         if (name.empty()) {
             return no_id;
         }
         const auto hash = graph_sketch::hash_of(name);
         const auto at = std::lower_bound(makers_.begin(), makers_.end(), std::pair(hash, id{0}));
-        const bool found = at != makers_.end() && at->first == hash;
-        const bool again = found && at + 1 != makers_.end() && (at + 1)->first == hash;
-        return found && !again ? at->second : no_id;
+        const bool has_match = at != makers_.end() && at->first == hash;
+        const bool again = has_match && at + 1 != makers_.end() && (at + 1)->first == hash;
+        return has_match && !again ? at->second : no_id;
     }
 
-    /// The same, of a name with words behind it: `<value>_nchwc`, `<value>_token_12`. A number
-    /// alone is part of another value's name.
+    /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`. A bare number is
+    /// part of another value's name.
     [[nodiscard]] id maker_within(std::string_view name) const {
         bool word = false;
         auto end = name.size();
@@ -81,7 +82,7 @@ public:
         return no_id;
     }
 
-    /// Whether one of some nodes is a few steps away from another one. Complexity: O(1).
+    /// Whether one of some nodes is within a few steps of another one. Complexity: O(1).
     [[nodiscard]] bool is_near(id node, std::span<const id> others) const {
         std::vector<id> seen{node};
         std::size_t begin = 0;
@@ -105,11 +106,12 @@ public:
     }
 
 private:
-    // How far apart those may be that were neighbours once what was between is gone.
+    // The maximum distance between nodes that became neighbours because what was between them is
+    // gone.
     static constexpr unsigned max_steps = 4;
     static constexpr std::size_t max_visited = 128;
 
-    /// Which nodes depended on data: all that came of what was given, but not through its shape.
+    /// Finds the nodes that depended on inputs, other than through their shapes.
     void find_dependent() {
         const auto count = then_.node_count();
         const auto hides = [&](id node) {

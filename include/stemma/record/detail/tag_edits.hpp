@@ -20,7 +20,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// A `carrier_sink`: what is written about one operator, as protobuf fields of a node.
 class wire_carrier_sink {
 public:
-    /// Forgets what was written, for the next operator.
+    /// Clears it for the next operator.
     void clear() {
         metadata_.clear();
         source_attribute_.clear();
@@ -65,7 +65,8 @@ public:
     /// Whether node `node` gets lines in its doc_string.
     [[nodiscard]] bool has_doc_lines() const noexcept { return has_mark_ || !doc_line_.empty(); }
 
-    /// Appends what the doc_string of a node gets: a line, or two, without a line break behind.
+    /// Appends what is added to a node's doc_string: one or two lines, without a trailing line
+    /// break.
     void append_doc_lines(id node, std::string& text) const {
         text.append(doc_line_);
         if (has_mark_) {
@@ -77,7 +78,7 @@ public:
     /// Returns: the entry `namespace` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
 
-    /// Whether the carrier writes an entry `namespace`, be it "".
+    /// Whether the carrier writes an entry `namespace`, even if it is "".
     [[nodiscard]] bool has_name_space() const noexcept { return has_name_space_; }
 
 private:
@@ -105,16 +106,15 @@ private:
     bool has_mark_ = false;
 };
 
-/// Edits that take everything of stemma out of a message, and, for a node, put new tags in.
+/// Edits that remove everything of stemma from a message and, for a node, add new tags.
 class tag_edits {
 public:
     /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
     tag_edits(const wire_model& model, bool our_namespaces)
         : model_(&model), our_namespaces_(our_namespaces) {}
 
-    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits. Requires:
-    /// no edits of another message. Complexity: O(fields of the node), O(1) when it can hold
-    /// nothing of ours.
+    /// Strips a node and adds `added`, if any, which must outlive the edits. Requires: no edits of
+    /// another message. Complexity: O(fields of the node); O(1) if it cannot have anything of ours.
     void edit_node(id node, const wire_carrier_sink* added, message_edits& edits) const {
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
@@ -140,9 +140,9 @@ public:
         insert(end, added->name_space_field(), edits);
     }
 
-    /// Strips an initializer or a value info, in which metadata are field `metadata_field`;
+    /// Strips an initializer or a value info, whose metadata are field `metadata_field`;
     /// `added_tags`, if any, is written as its `hierarchy_tags`.
-    /// Complexity: O(fields), O(1) without metadata.
+    /// Complexity: O(fields); O(1) without metadata.
     template <class Ref>
     void edit_metadata(const Ref& ref, std::uint32_t metadata_field, std::string_view added_tags,
                        message_edits& edits) const {
@@ -175,19 +175,19 @@ public:
         insert(static_cast<std::uint32_t>(model_->bytes().size()), added, edits);
     }
 
-    /// Returns: how much of a doc_string is not ours, and whether the field was there before us.
+    /// The part of a doc_string that is not ours, and whether the field existed before us.
     struct doc_split {
-        /// Bytes at the front that are not ours, without the line break behind them.
+        /// Bytes at the front that are not ours, without the line break after them.
         std::size_t kept = 0;
-        bool whole_field_ours = false; ///< there was no doc_string before us
+        bool whole_field_ours = false; ///< stemma created the doc_string
     };
 
-    /// Whether a line of a doc_string is one that stemma writes.
+    /// Whether a line of a doc_string was written by stemma.
     [[nodiscard]] static bool is_our_line(std::string_view line) noexcept {
         return line.starts_with(doc_line_mark) || parse_mark(line) != no_id;
     }
 
-    /// Returns: where the lines that stemma wrote begin, if the last ones are.
+    /// Returns: where the trailing lines written by stemma begin.
     /// Complexity: O(length).
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
         for (auto kept = text.size();;) {
@@ -203,7 +203,7 @@ public:
         }
     }
 
-    /// Returns: whether an attribute is one that stemma wrote. Complexity: O(fields).
+    /// Returns: whether an attribute was written by stemma. Complexity: O(fields).
     [[nodiscard]] static bool is_ours(wire_reader fields) {
         bool named = false;
         bool marked = false;
@@ -234,7 +234,7 @@ private:
         }
     }
 
-    /// `given` is the name of the node where stemma gave it; only known behind its metadata.
+    /// `given` is the name that stemma gave the node, if it did; known only after its metadata.
     node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits,
                             bool given = false) const {
         const auto message = model_->message(node);
@@ -282,7 +282,7 @@ private:
         }
     }
 
-    /// Gives an entry another key; all else in it stays.
+    /// Replaces the key of an entry; everything else in it stays.
     void rename_entry(const wire_reader& fields, const wire_field& field, std::string_view key,
                       message_edits& edits) const {
         message_edits inside;

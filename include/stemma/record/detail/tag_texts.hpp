@@ -16,7 +16,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Spells out what is written about operators. The texts are valid until the next call.
+/// Spells what is written about operators. The texts are valid until the next call.
 class tag_texts {
 public:
     /// Requires: both outlive the texts.
@@ -32,7 +32,7 @@ public:
             return {tag_of(module), path_of(module), all_, {}};
         }
         found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
-        const auto json = as_json(set); // which spells tags, too
+        const auto json = as_json(set); // also spells tags
         return {tag_of(module), path_of(module), all_, json};
     }
 

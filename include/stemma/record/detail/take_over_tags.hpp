@@ -11,21 +11,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Writes the tags that a file carries over what was found: one that somebody changed in the file
-/// counts as that somebody's word.
-/// Returns: whether the table of tags could be read, if there is one.
+/// Replaces computed tags by those in the file: a tag edited in the file counts as the editor's
+/// word.
+/// Returns: whether the table of tags, if any, was readable.
 /// Complexity: that of `read_carried_modules`.
 inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
     const auto [carried, table_damaged] = read_carried_modules(model, modules, found.tags);
     for (id node = 0; node < carried.size(); ++node) {
-        auto& made = found.attributions[node];
-        if (carried[node] == no_id || carried[node] == made.module ||
+        auto& entry = found.attributions[node];
+        if (carried[node] == no_id || carried[node] == entry.module ||
             (found.tags.is_selected(carried[node]) &&
-             found.tags.selected(made.module) == carried[node] &&
+             found.tags.selected(entry.module) == carried[node] &&
              !read_carried_tags(model, node).module)) {
             continue;
         }
-        made = {carried[node], no_id, 1, provenance::metadata, false};
+        entry = {carried[node], no_id, 1, provenance::metadata, false};
         found.tag_sets[node] = found.tags.selected(carried[node]);
     }
     return !table_damaged;

@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by value, the nodes that read it, ascending, each as often as it reads it.
+/// Returns: by value, its readers, ascending, repeated for each read.
 /// Complexity: O(values + inputs).
 [[nodiscard]] inline grouped_ids collect_value_readers(const onnx_model& model) {
     return grouped_ids(model.value_count(), [&](auto take) {
@@ -32,8 +32,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     });
 }
 
-/// Finds the tags of every value: those of its readers; unread, those of its producer; an unread
-/// initializer, that of the module its name speaks of; else the root's.
+/// Finds the tags of every value: those of its readers; if unread, those of its producer; for an
+/// unread initializer, that of the module its name denotes; else the root's.
 ///
 /// New sets are added to the tagging's pool.
 /// Returns: by value, never empty sets.
@@ -45,7 +45,7 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
         selected[m] = found.tags.selected(m);
     }
     std::vector<id_set> tags(model.value_count(), no_id);
-    std::vector<std::pair<id, id_set>> others; // where not all readers have the same
+    std::vector<std::pair<id, id_set>> others; // if readers differ
     for (id node = 0; node < model.node_count(); ++node) {
         const auto set = found.tag_sets[node];
         for (auto value : model.inputs(node)) {

@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents of parts, of what is scaled, and of what is picked.
+/// Infers extents of slices, resizes, and gathers.
 class exact_moves : exact_operands {
 public:
     /// Requires: both outlive this.
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    /// Returns: how many elements lie between two places, counted from the end where below zero.
+    /// Returns: the number of elements between two positions, negative ones counted from the end.
     [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
                                        std::int64_t step, std::int64_t extent) {
         if (extent >= 0 && start.constant() && end.constant()) {
@@ -67,10 +67,10 @@ private:
         const auto whole = algebra_.value(extent);
         const auto place = [&](const polynomial& at) {
             const auto number = at.constant();
-            // Far beyond any extent stands for the end.
+            // A position far beyond any extent means the end.
             constexpr std::int64_t far = std::int64_t{1} << 30U;
             if (!number) {
-                const auto terms = at.terms(); // one below zero, of the extent, counts from the end
+                const auto terms = at.terms(); // a negative one counts from the end
                 const bool below =
                     !terms.empty() &&
                     detail::range::all_of(terms, [](const auto& t) { return t.factor < 0; });
@@ -90,7 +90,7 @@ private:
         return algebra_.extent(step == 1 ? count : algebra_.divide(count, step));
     }
 
-    /// What has numbers the general rule knows better.
+    /// Leaves inputs with known numbers to the general rule.
     bool slice(id node) {
         const auto& x = input(node, 0);
         const auto starts = numbers(node, 1, "starts");
@@ -118,7 +118,7 @@ private:
         return true;
     }
 
-    /// Only what the general rule leaves open: equal parts of an extent with a name.
+    /// Only the case left open by the general rule: equal parts of a named extent.
     bool split(id node) {
         const auto& x = input(node, 0);
         const auto axis = x.ranked()
@@ -176,7 +176,7 @@ private:
             std::iota(axes.begin(), axes.end(), 0);
         }
         const auto inputs = table_.model().inputs(node);
-        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // roi stands between since opset 11
+        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi
         const auto scales =
             table_.has_input(node, scales_slot) ? table_.reals(inputs[scales_slot]) : std::nullopt;
         const auto sizes = numbers(node, 3);

@@ -21,7 +21,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents of what is computed element by element, and the shapes that are computed.
+/// Infers extents of elementwise results, and computed shapes.
 class exact_shapes : exact_operands {
 public:
     /// Requires: both outlive this.
@@ -111,8 +111,8 @@ private:
         return true;
     }
 
-    /// Where also writes a shape in which -1 says that an extent stays: then it chooses ones in
-    /// place of those, and what is known otherwise.
+    /// Where also resolves -1 in shapes for Expand: it selects 1 in place of -1, and the given
+    /// extent otherwise.
     bool choice(id node) {
         auto facts = made(input(node, 1).data_type, broadcast(node));
         const auto& a = input(node, 1).numbers;
@@ -260,7 +260,7 @@ private:
         return true;
     }
 
-    /// Only what the general rule leaves open: a sum of extents with names.
+    /// Only the case left open by the general rule: a sum of named extents.
     bool concat(id node) {
         const auto& x = input(node, 0);
         if (!x.ranked() || x.rank() < 2) {

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <utility>
 
-/// What products of matrices make.
+/// Rules for matrix products.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// Notes the product of two tensors whose last two extents are matrices.
+/// Notes the product of two tensors of matrices in the last two axes.
 inline void set_product(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
                         std::int64_t data_type) {
     if (!a.ranked() || !b.ranked() || a.rank() == 0 || b.rank() == 0) {
@@ -36,7 +36,7 @@ inline void set_product(const rule_node& node, const tensor_facts& a, const tens
     node.set(0, data_type, std::move(dims));
 }
 
-/// A product of the type of one of the inputs.
+/// A product with the type of one input.
 template <std::size_t typed_like = 0>
 void product(const rule_node& node) {
     set_product(node, node.input(0), node.input(1), node.input(typed_like).data_type);
@@ -46,8 +46,8 @@ inline void integer_product(const rule_node& node) {
     set_product(node, node.input(0), node.input(1), int32_type);
 }
 
-/// Attributes say which inputs are transposed. One whose batch is has its first extent before the
-/// last.
+/// Attributes say which inputs are transposed. With a transposed batch, the first extent comes
+/// before the last.
 inline void transposing_product(const rule_node& node) {
     const auto turned = [&](std::size_t slot, std::string_view batch, std::string_view matrix) {
         auto x = node.input(slot);
@@ -63,7 +63,7 @@ inline void transposing_product(const rule_node& node) {
     set_product(node, a, turned(1, "transBatchB", "transB"), a.data_type);
 }
 
-/// Weights of which several elements share a byte; the attribute `N` is their last extent.
+/// Packed weights with several elements per byte; the attribute `N` is their last extent.
 inline void packed_product(const rule_node& node) {
     const auto& x = node.input(0);
     if (x.ranked() && x.rank() > 0) {
@@ -83,7 +83,7 @@ inline void gemm(const rule_node& node) {
     }
 }
 
-/// Equations with `...` are left alone.
+/// Equations with `...` are not handled.
 inline void einsum(const rule_node& node) {
     std::string equation(node.attributes().text("equation"));
     equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
