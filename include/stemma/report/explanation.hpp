@@ -333,7 +333,7 @@ private:
         }
         std::string like;
         for (const auto& name : nearest.take()) {
-            like.append(like.empty() ? "; like it are '" : ", '").append(name).append("'");
+            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return "there is no body or function '" + std::string(path) + "'" + like;
     }
