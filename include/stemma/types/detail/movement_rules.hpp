@@ -138,7 +138,7 @@ inline void concat(const rule_node& node) {
 /// Returns: extents gathered from a shape by a constant index.
 [[nodiscard]] inline std::optional<extents> gathered(const rule_node& node, const tensor_facts& x) {
     const auto indices = node.literal(1);
-    if (!x.numbers || !indices) {
+    if (!x.numbers || !x.ranked() || x.rank() > 1 || !indices) {
         return std::nullopt;
     }
     extents picked;
