@@ -173,10 +173,12 @@ private:
                 continue;
             }
             detail::common_module shared;
+            std::size_t sides = 0;
             const auto add = [&](operator_t<Ops> neighbour) {
                 const auto u = static_cast<id>(detail::index_of(graph, neighbour));
                 const auto module = find_known(context, found, u).first;
                 shared.add(module == no_id ? no_id : detail::around(context.index(), module));
+                sides += module == no_id ? 0U : 1U;
             };
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 add(source(*in, graph));
@@ -185,7 +187,8 @@ private:
                 add(target(*out, graph));
             }
             if (const auto module = shared.get(context.index()); module != no_id) {
-                found[v] = {module, detail::confidence::region};
+                // One neighbour alone does not bound the caller.
+                found[v] = {sides > 1 ? module : 0, detail::confidence::region};
             }
         }
     }
