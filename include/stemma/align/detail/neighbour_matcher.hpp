@@ -148,7 +148,7 @@ protected:
         const auto outputs = after_.outputs(op);
         const auto read = first_made(after_, op);
         if (outputs.empty() || outputs[0] == no_id || value_[outputs[0]] != no_id ||
-            read == no_id || value_[read] == no_id) {
+            read == no_id || !knows_inputs(op)) {
             return false;
         }
         const auto readers = before_readers_[value_[read]];
@@ -172,6 +172,13 @@ protected:
         follow(op, before_.outputs(head)[0]);
         basis_[outputs[0]] = match_basis::neighbours;
         return true;
+    }
+
+    [[nodiscard]] bool knows_inputs(id op) const {
+        const auto inputs = after_.inputs(op);
+        return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
+            return v == no_id || value_[v] != no_id || after_.role(v) == value_role::stored;
+        });
     }
 
     [[nodiscard]] match_basis basis_of(id op) const {
